@@ -1,0 +1,36 @@
+# Trainyard. Two targets are enough: `make demo` and `make check`; `make help` lists the rest.
+#
+# Every *.c below the product folders goes into one static library; every cli/ file into bin/trainyard;
+# every tests/**/test_*.c becomes one test program. New files need no entry here.
+
+CC       ?= cc
+BUILD    ?= build
+BIN      ?= bin
+PREFIX   ?= /usr/local
+OPT      ?= -O3
+WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+WERROR   ?= -Werror
+CPPFLAGS += -I. -D_GNU_SOURCE
+CFLAGS   += -std=gnu11 $(OPT) -g -ffp-contract=off -fno-math-errno $(WARN) $(WERROR) $(SAN)
+LDFLAGS  += $(SAN)
+LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lz -lpthread -lm
+
+PARTS    := base models input run sim real study
+LIB_SRC  := $(sort $(shell find $(PARTS) -name '*.c' 2>/dev/null))
+CLI_SRC  := $(sort $(wildcard cli/*.c))
+TEST_SRC := $(sort $(shell find tests -name 'test_*.c' 2>/dev/null))
+TEST_LIB_SRC := $(sort $(wildcard tests/support/*.c))
+BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
+HEADERS  := $(sort $(shell find $(PARTS) cli -name '*.h' 2>/dev/null))
+
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
+TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/%.o)
+TESTS    := $(TEST_SRC:%.c=$(BUILD)/%)
+BENCHES  := $(BENCH_SRC:%.c=$(BUILD)/%)
+LIB      := $(BUILD)/libtrainyard.a
+
+.PHONY: all demo check test bench fuzz install clean help deps deps-check headers format
+all: $(BIN)/trainyard
+
+include build-rules.mk
