@@ -30,7 +30,7 @@ TESTS    := $(TEST_SRC:%.c=$(BUILD)/%)
 BENCHES  := $(BENCH_SRC:%.c=$(BUILD)/%)
 LIB      := $(BUILD)/libtrainyard.a
 
-.PHONY: all demo check test bench fuzz install clean help deps deps-check headers format
+.PHONY: all all-objects demo check test bench fuzz install clean help deps deps-check headers format
 all: $(BIN)/trainyard
 
 include build-rules.mk

@@ -26,3 +26,5 @@ clean:
 	rm -rf $(BUILD) $(BIN)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+all-objects: $(LIB) $(CLI_OBJ) $(TESTS) $(BENCHES)
