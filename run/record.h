@@ -1,0 +1,82 @@
+/* record.h - the logical records of a run: what happened, in order.
+ *
+ * One record is 40 bytes, little-endian, and says one thing. Every record goes through `recorder_put`: it is hashed into
+ * the fingerprint first, then filtered by --record (none: nothing is kept, jobs: the records marked J below, full: all)
+ * and appended to timeline.bin. So the fingerprint does not depend on what is kept.
+ *
+ *     recorder_put(r, &(struct record){.time_ns = now, .type = REC_JOB_FINISHED, .job = j, .code = JOB_SUCCEEDED});
+ *
+ * Meaning of job, subject, code, a, b by type: the table below; docs/run-format.md is made from it.
+ * Job: index of the job in the run (order of submission), NO_JOB if none. Subject: index of the allocation group, pod or
+ * node within its job (pods, groups) or of the cluster (nodes).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_RUN_RECORD_H
+#define TRAINYARD_RUN_RECORD_H
+
+#include <stdint.h>
+
+enum { NO_JOB = -1 };
+
+/* X(enum, name, kept at "jobs", job?, subject, code, a, b) */
+#define RECORD_TYPES(X)                                                                                                \
+    X(REC_JOB_SUBMITTED, "job_submitted", 1, "gpus (shares)", "kind", "queue", "team")                                 \
+    X(REC_JOB_ADMITTED, "job_admitted", 1, "attempt", "flavor", "-", "-")                                              \
+    X(REC_JOB_ALLOCATED, "job_allocated", 1, "attempt", "cause", "-", "-")                                             \
+    X(REC_JOB_STARTED, "job_started", 1, "attempt", "cause", "step", "-")                                              \
+    X(REC_JOB_STOPPED, "job_stopped", 1, "attempt", "stop reason", "step reached", "step kept")                        \
+    X(REC_JOB_FINISHED, "job_finished", 1, "attempt", "job state", "-", "-")                                           \
+    X(REC_JOB_WAIT, "job_wait", 1, "-", "wait reason (24: runs)", "blocking job", "-")                                 \
+    X(REC_JOB_EVICTED, "job_evicted", 1, "attempt", "reason", "preempting job", "-")                                   \
+    X(REC_JOB_CONDITION, "job_condition", 1, "condition", "status", "reason", "-")                                     \
+    X(REC_GROUP_NODES, "group_nodes", 0, "group", "-", "first node | nodes << 32", "GPU mask or shares of one GPU")    \
+    X(REC_GROUP_STATE, "group_state", 0, "group", "activity | cause << 8", "shares", "-")                              \
+    X(REC_GROUP_FREED, "group_freed", 0, "group", "-", "shares", "-")                                                  \
+    X(REC_POD_STATE, "pod_state", 0, "pod", "pod state", "node", "code")                                               \
+    X(REC_STEPS, "steps", 0, "group", "redone", "first step", "last step")                                             \
+    X(REC_CHECKPOINT, "checkpoint", 1, "-", "phase", "step", "-")                                                      \
+    X(REC_ROLLBACK, "rollback", 1, "-", "-", "from step", "to step")                                                   \
+    X(REC_FAULT, "fault", 1, "node, pod or rank", "fault kind", "code", "-")                                           \
+    X(REC_NODE_STATE, "node_state", 1, "node", "node state", "shares", "-")                                            \
+    X(REC_NO_PROGRESS, "no_progress", 1, "-", "kind", "waits for", "holder")                                           \
+    X(REC_PARTIAL_HOLD, "partial_hold", 1, "-", "begins or ends", "shares held", "shares wanted")
+
+#define X_ENUM(e, ...) e,
+enum record_type { RECORD_TYPES(X_ENUM) N_RECORD_TYPES };
+#undef X_ENUM
+
+struct record {
+    int64_t time_ns;
+    uint16_t type; /* enum record_type */
+    uint16_t code;
+    int32_t job;
+    uint32_t subject;
+    uint32_t spare; /* 0 */
+    int64_t a, b;
+};
+_Static_assert(sizeof(struct record) == 40, "the record is part of the file format");
+
+struct record_info { const char *name; int at_jobs_level; const char *subject, *code, *a, *b; };
+extern const struct record_info record_table[N_RECORD_TYPES];
+
+/* Final and passing states of a job, in jobs.csv and REC_JOB_FINISHED. */
+#define JOB_STATES(X)                                                                                                  \
+    X(JOB_PENDING, "pending") X(JOB_ADMITTED, "admitted") X(JOB_RUNNING, "running") X(JOB_SUSPENDED, "suspended")      \
+    X(JOB_SUCCEEDED, "succeeded") X(JOB_FAILED, "failed") X(JOB_REJECTED, "rejected") X(JOB_CANCELLED, "cancelled")
+#define X_ENUM(e, ...) e,
+enum job_state { JOB_STATES(X_ENUM) N_JOB_STATES };
+#undef X_ENUM
+extern const char *const job_state_names[N_JOB_STATES];
+
+/* Writer side. `level`: 0 none, 1 jobs, 2 full. `sink` NULL: only the fingerprint. */
+struct recorder;
+struct timeline_writer;
+struct recorder *recorder_create(int level, struct timeline_writer *sink);
+void recorder_put(struct recorder *, const struct record *);
+/* 128-bit fingerprint of all records so far as 32 hex digits and a final NUL. */
+void recorder_fingerprint(const struct recorder *, char out[33]);
+uint64_t recorder_count(const struct recorder *);
+void recorder_destroy(struct recorder *);
+
+#endif
