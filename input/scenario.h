@@ -1,0 +1,264 @@
+/* scenario.h - one checked scenario under one approach: what the simulator and the live back ends are given.
+ *
+ *     struct diag *d = diag_create();
+ *     struct scenario *s = scenario_load("two-teams.json", "operator", NULL, d);   // NULL approach: the first one
+ *     if (!s) { diag_print(d, stderr); exit(3); }
+ *     ... scenario_resolved(s, &text) ...      // defaults and profiles expanded; loading it again gives an equal one
+ *     scenario_free(s);
+ *
+ * A scenario is immutable once loaded; simulations may share it. `like` and `patch` of an approach are applied to the JSON
+ * before it is read, so this struct knows nothing of other approaches but their names.
+ * Times are ns (int64_t), GPUs shares (1 GPU = 1,000), CPU milli-CPU, memory bytes. Indices, not pointers, join tables.
+ * All memory lies in the scenario's arena. Memory: 64 bytes a job and its id; details are shared by the jobs of a class.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_INPUT_SCENARIO_H
+#define TRAINYARD_INPUT_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "input/kinds.h"
+#include "input/quota.h"
+#include "input/stack.h"
+
+#define TIME_NEVER INT64_MAX
+enum { SHARES_PER_GPU = 1000, NO_INDEX = 0xffff, MAX_GPUS_PER_NODE = 64 };
+
+/* ---- cluster ---- */
+
+struct label { const char *key, *value; };
+struct labels { struct label *v; size_t n; };
+
+struct node_group {
+    const char *name, *profile; /* profile "": plain counts */
+    uint32_t first_node, count;
+    uint32_t gpus;              /* a node; 0 allowed (CPU nodes) */
+    int64_t cpu_milli, mem_bytes; /* INT64_MAX: not limited */
+    double price_per_hour;      /* a node */
+    struct labels labels, taints;
+    bool spot;
+};
+
+/* Levels from the widest to "host". Nodes are numbered along racks, racks along blocks. */
+struct topology { uint32_t nodes_per_rack, racks_per_block; /* 0: no such level */ };
+
+struct image_model { int64_t size_bytes; double cached; int64_t pull_bytes_per_s; };
+
+struct network_model { /* first alpha-beta model; the models issue replaces it */
+    int64_t latency_ns;            /* alpha a hop */
+    double intra_bytes_per_s;      /* a GPU within its node */
+    double inter_bytes_per_s;      /* a node to the fabric */
+};
+
+struct storage { const char *name; double write_bytes_per_s, read_bytes_per_s; };
+
+struct cluster_spec {
+    struct node_group *groups;
+    uint32_t n_groups, n_nodes;
+    int64_t total_shares;
+    struct topology topology;
+    struct network_model network;
+    struct image_model image;
+    struct storage *storage;
+    uint32_t n_storage;
+};
+
+/* ---- workload ---- */
+
+struct role_spec {
+    enum role role;
+    uint32_t replicas;
+    uint32_t gpu_shares;           /* a replica: n x 1000, or a fraction of one GPU */
+    int64_t cpu_milli, mem_bytes;  /* a replica */
+    enum restart_policy restart;
+    int64_t env_template;          /* index in `templates` (objects.h), -1: none */
+};
+enum { MAX_ROLES = 3 };
+
+struct checkpoint_spec {
+    int64_t interval_ns;   /* between saves, of training time; 0: none */
+    int64_t save_ns;       /* blocking part */
+    int64_t background_ns; /* async: durable so much later; 0: sync */
+    int64_t load_ns;
+};
+
+struct elastic_spec { uint32_t min, max, max_restarts; /* max 0: not elastic */ };
+
+/* How a step's time divides; parts in ns of a step on the nominal number of GPUs. */
+struct step_spec {
+    int64_t compute_ns, communication_ns, data_ns; /* communication -1: from the network model */
+    int64_t gradient_bytes;                        /* all-reduced a step, for the network model */
+};
+
+/* What jobs of a class have in common. */
+struct job_detail {
+    enum job_kind kind;
+    struct role_spec roles[MAX_ROLES];
+    uint32_t n_roles;
+    struct step_spec step;
+    struct checkpoint_spec checkpoint;
+    struct elastic_spec elastic;
+    enum clean_pod_policy clean;
+    int64_t backoff_limit;          /* -1: not set */
+    int64_t active_deadline_ns, ttl_ns; /* TIME_NEVER: not set */
+    int64_t crash_mtbf_ns;          /* process crashes a rank, of training time; 0: none */
+    int64_t hang_mtbf_ns;
+    uint32_t max_failures;          /* Ray Train; UINT32_MAX: unlimited */
+    uint32_t ray_backoff_limit;     /* RayJob: new clusters */
+    bool suspend, shutdown_after, gcs_ft;
+    uint64_t groups;                /* bit g: node group g may serve it (selector, GPU type, taints) */
+    uint8_t topology_level;         /* 0 none, 1 host, 2 rack, 3 block */
+    bool topology_required;
+    uint32_t *after; uint32_t n_after; /* job indices */
+    const char *manifest;           /* name of the object in `objects`, or NULL */
+};
+
+/* One job, in order of submission. 64 bytes. */
+struct job_spec {
+    int64_t submit_ns;
+    int64_t work_ns;    /* duration at full speed on its GPUs; steps x step time for training */
+    int64_t limit_ns;   /* time limit, TIME_NEVER: none */
+    uint64_t id;        /* number, or offset in id_text when has_id_text */
+    uint32_t replicas;  /* of the detail's last role; 0: as the detail says */
+    uint32_t gpu_shares; /* a replica of the last role; UINT32_MAX: as the detail says */
+    uint32_t detail;
+    int32_t priority;
+    uint16_t queue, team;
+    uint8_t flags;      /* JOB_ID_TEXT */
+    uint8_t spare[11];
+};
+_Static_assert(sizeof(struct job_spec) == 64, "jobs are the bulk of a scenario");
+enum { JOB_ID_TEXT = 1 };
+
+/* ---- faults ---- */
+
+enum fault_scope { FAULT_GPU, FAULT_NODE, FAULT_RACK, FAULT_SWITCH, FAULT_STORAGE, N_FAULT_SCOPES };
+struct fault_component { /* one row of a hardware profile */
+    const char *name;
+    enum fault_scope scope;
+    int64_t mtbf_ns;      /* of one component */
+    double shape;         /* Weibull; 1: exponential */
+    int64_t repair_ns;    /* mean (lognormal) or fixed when sigma 0 */
+    double repair_sigma;
+    uint64_t groups;      /* node groups it applies to */
+};
+
+#define FAULT_ACTIONS(X)                                                                                               \
+    X(DO_CONTAINER_EXIT, "container-exit") X(DO_POD_FAILED, "pod-failed") X(DO_POD_SUCCEEDED, "pod-succeeded")         \
+    X(DO_POD_EVICTED, "pod-evicted") X(DO_POD_DELETED, "pod-deleted") X(DO_NODE_LOST, "node-lost")                     \
+    X(DO_NODE_BACK, "node-back") X(DO_NODE_DRAIN, "node-drain") X(DO_HEAD_CRASH, "head-crash") X(DO_HANG, "hang")      \
+    X(DO_CRASH, "crash") X(DO_SUSPEND, "suspend") X(DO_RESUME, "resume") X(DO_SCALE, "scale")                          \
+    X(DO_FORCE_DELETE, "force-delete") X(DO_TOUCH, "touch") X(DO_DELETE_JOB, "delete-job") X(DO_SET_QUOTA, "set-quota") \
+    X(DO_HOLD, "hold")
+#define X_ENUM(e, ...) e,
+enum fault_action { FAULT_ACTIONS(X_ENUM) N_FAULT_ACTIONS };
+#undef X_ENUM
+extern const char *const fault_action_names[N_FAULT_ACTIONS];
+
+struct script_action { /* "at", "target", "action", "code"/"replicas"/"value" */
+    int64_t at_ns;
+    enum fault_action action;
+    const char *target; /* "pod/NAME", "node/GROUP-3", "job/ID", "queue/NAME" */
+    int64_t value;      /* exit code, replicas, quota ... */
+    uint32_t line;
+};
+
+struct fault_spec {
+    struct fault_component *components;
+    uint32_t n_components;
+    struct script_action *script; /* by time, then file order */
+    uint32_t n_script;
+};
+
+/* ---- approach ---- */
+
+#define LIFECYCLES(X)                                                                                                  \
+    X(LIFE_NONE, "none") X(LIFE_TRAINING_OPERATOR_V1, "training-operator-v1") X(LIFE_RAY_TRAIN_V2, "ray-train-v2")
+#define ADMISSIONS(X)                                                                                                  \
+    X(ADMIT_NONE, "none") X(ADMIT_FIFO, "fifo") X(ADMIT_FIFO_SKIP, "fifo-skip") X(ADMIT_FEWEST_GPUS, "fewest-gpus")    \
+    X(ADMIT_SRPT, "srpt") X(ADMIT_LAS, "las") X(ADMIT_EASY, "easy") X(ADMIT_CONSERVATIVE, "conservative")              \
+    X(ADMIT_KUEUE, "kueue")
+#define SCHEDULERS(X) X(SCHED_KUBE, "kube") X(SCHED_BATCH, "batch")
+#define GANGS(X) X(GANG_NONE, "none") X(GANG_COSCHEDULING, "coscheduling")
+#define PLACEMENTS(X)                                                                                                  \
+    X(PLACE_COUNT, "none") X(PLACE_FIRST, "first") X(PLACE_PACK, "pack") X(PLACE_SPREAD, "spread")                     \
+    X(PLACE_TOPOLOGY, "topology")
+#define RAY_CLUSTERS(X) X(RAY_PER_JOB, "per-job") X(RAY_SHARED, "shared")
+#define ELASTICS(X) X(ELASTIC_NONE, "none") X(ELASTIC_TORCHRUN, "torchrun") X(ELASTIC_RAY, "ray")
+
+#define X_ENUM(e, ...) e,
+enum lifecycle_name { LIFECYCLES(X_ENUM) N_LIFECYCLES };
+enum admission_name { ADMISSIONS(X_ENUM) N_ADMISSIONS };
+enum scheduler_name { SCHEDULERS(X_ENUM) N_SCHEDULERS };
+enum gang_name { GANGS(X_ENUM) N_GANGS };
+enum placement_name { PLACEMENTS(X_ENUM) N_PLACEMENTS };
+enum ray_cluster_name { RAY_CLUSTERS(X_ENUM) N_RAY_CLUSTERS };
+enum elastic_name { ELASTICS(X_ENUM) N_ELASTICS };
+#undef X_ENUM
+extern const char *const lifecycle_names[N_LIFECYCLES], *const admission_names[N_ADMISSIONS],
+    *const scheduler_names[N_SCHEDULERS], *const gang_names[N_GANGS], *const placement_names[N_PLACEMENTS],
+    *const ray_cluster_names[N_RAY_CLUSTERS], *const elastic_names[N_ELASTICS];
+
+struct approach {
+    const char *name;
+    enum lifecycle_name lifecycle[N_JOB_KINDS]; /* by kind, the most specific of the scenario's map */
+    enum admission_name admission;
+    enum scheduler_name scheduler;
+    enum gang_name gang;
+    enum placement_name placement;
+    enum ray_cluster_name ray_cluster;
+    enum elastic_name elastic;
+    int64_t las_limits_gpu_ns[2]; /* Tiresias: queue limits in GPU-time; default 3250 and 7200 GPU-s */
+    struct stack stack;
+    const char *stack_name;
+    bool patches_cluster; /* flagged in every comparison */
+    /* shared Ray cluster */
+    uint32_t shared_workers_min, shared_workers_max;
+};
+
+struct run_spec { int64_t horizon_ns /* TIME_NEVER: open */, warmup_ns; uint64_t seed; uint32_t replications; };
+
+struct scenario {
+    struct arena arena;
+    const char *name, *file;
+    char hash[33]; /* of the resolved text and the job table */
+    struct cluster_spec cluster;
+    struct quota_spec quota; /* Kueue's objects, from "queues" or "objects" */
+    struct job_spec *jobs;
+    size_t n_jobs;
+    struct job_detail *details;
+    size_t n_details;
+    char *id_text;
+    const char **teams;  uint32_t n_teams;  /* index 0: "" */
+    const char **queues; uint32_t n_queues; /* index 0: "" (no queue) */
+    struct fault_spec faults;
+    struct approach approach;
+    const char **approach_names; uint32_t n_approaches;
+    struct run_spec run;
+};
+
+/* `approach` NULL: the first. `overrides`: "pointer=value" texts applied as patches (NULL-terminated), or NULL. */
+struct scenario *scenario_load(const char *file, const char *approach, const char *const *overrides, struct diag *);
+struct scenario *scenario_parse(const char *name, const char *text, size_t n, const char *approach, struct diag *);
+/* The workload of one replication: generated classes drawn anew by (seed, replication); others as they are. Job
+ * tables of a trace are shared, not copied. */
+bool scenario_workload(const struct scenario *, uint32_t replication, struct job_spec **jobs, size_t *n, bool *owned);
+void scenario_free(struct scenario *);
+
+/* Id of a job as text; buf of >= 24 bytes is used for numbers. */
+const char *job_id(const struct scenario *, const struct job_spec *, char buf[24]);
+/* Total shares of a job, over all roles that hold GPUs. */
+int64_t job_shares(const struct scenario *, const struct job_spec *);
+uint32_t job_role_replicas(const struct scenario *, const struct job_spec *, uint32_t role_index);
+uint32_t job_role_shares(const struct scenario *, const struct job_spec *, uint32_t role_index);
+
+struct str;
+/* The resolved scenario as JSON; its job table (if the workload is one) as CSV. */
+void scenario_resolved(const struct scenario *, struct str *json, struct str *jobs_csv);
+
+#endif
