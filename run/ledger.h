@@ -17,8 +17,8 @@
  *     ledger_check(l, &why);                                  // sum of cells == integral of existing shares, exactly
  *
  * Invariants: no cell's count of shares is negative; clocked + lifted + idle + down shares of a group equal its
- * existing shares; time never goes back. Each is an assert, and the sums are checked against an independent integral of
- * the existing shares.
+ * existing shares; time never goes back. Each is an assert, and the sums are checked against independent integrals of
+ * the existing and of the lifted shares.
  * Idle shares of a group are split by counts: blocked = min(free, demand kept off by order, quota or policy),
  * fragmented = min(rest, demand that may start but does not fit), free = what remains (design, section 5).
  * Units: share-ns in unsigned __int128 (100,000 GPUs overflow 64 bits in a day). Cost: every call O(1).
@@ -54,10 +54,12 @@ uint32_t ledger_account(struct ledger *, const struct ledger_key *);
 const struct ledger_key *ledger_account_key(const struct ledger *, uint32_t account);
 uint32_t ledger_accounts(const struct ledger *);
 
-/* Shares of a group that begin (+) or cease (-) to exist; they come from and go to idle. */
+/* Shares of a group that begin (+) or cease (-) to exist; they come from and go to idle. Absent and unobserved shares
+ * exist here (they fill cells of class absent); what is left out of a denominator is the metrics' business. */
 void ledger_exist(struct ledger *, unsigned group, int64_t shares, int64_t now_ns);
 
-/* Idle <-> down (ACT_FAILED, ACT_REPAIR, ACT_DRAINED) and idle <-> absent. */
+/* Idle <-> down (ACT_FAILED, ACT_REPAIR, ACT_DRAINED) and idle <-> absent (ACT_ABSENT, ACT_UNOBSERVED). Shares that a
+ * job holds are given first. */
 void ledger_down(struct ledger *, unsigned group, enum activity, int64_t shares, int64_t now_ns);
 void ledger_up(struct ledger *, unsigned group, enum activity, int64_t shares, int64_t now_ns);
 void ledger_down_change(struct ledger *, unsigned group, enum activity from, enum activity to, int64_t shares,
@@ -71,7 +73,7 @@ void ledger_give(struct ledger *, unsigned group, uint32_t account, enum activit
 void ledger_move(struct ledger *, uint32_t from_account, enum activity from, uint32_t to_account, enum activity to,
                  int64_t shares, int64_t now_ns);
 
-/* Lifted shares keep no clock here; their job books what they did. */
+/* Lifted shares keep no clock here; their job books what they did. Clocked and lifted activities are held or work. */
 void ledger_lift(struct ledger *, uint32_t account, enum activity from, int64_t shares, int64_t now_ns);
 void ledger_land(struct ledger *, uint32_t account, enum activity to, int64_t shares, int64_t now_ns);
 void ledger_book(struct ledger *, uint32_t account, enum activity, bool redone, share_ns);
@@ -89,8 +91,9 @@ share_ns ledger_sum(const struct ledger *, uint32_t account, enum activity, bool
 /* Idle cells lie in the account that this returns. */
 uint32_t ledger_group_account(const struct ledger *, unsigned group);
 
-/* True when the sum of all cells of every group equals the integral of its existing shares; else *why (static buffer
- * of the ledger) says which group and by how much. */
+/* True when the sum of all cells of every group equals the integral of its existing shares, the bookings equal the
+ * integral of its lifted shares, and the counts add up; else *why (a buffer of the ledger) says which group and by how
+ * much. Exact after ledger_settle or ledger_close, when every lifted job has booked up to that moment. O(accounts). */
 bool ledger_check(const struct ledger *, const char **why);
 share_ns ledger_existing(const struct ledger *, unsigned group);
 
