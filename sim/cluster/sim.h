@@ -1,0 +1,179 @@
+/* sim.h - one simulation: its clock, cluster, ledgers, jobs, and the parts that act on them.
+ *
+ * Nothing is global: all state of a run hangs on its `struct sim`, so any number of them run side by side and their
+ * results do not depend on each other. Parts talk in one direction through two tables of functions:
+ *
+ *   policy (sim/queue)                     admission: which pending job may start, which must stop
+ *       |  job_admit(), job_stop()
+ *   life cycle (sim/operator, sim/actor)   what an admitted job does: pods, rendezvous, training, restarts, ends
+ *       |  job_allocated(), job_started(), job_finished(), job_released()
+ *   core (this header)                     states, times, wait ledger, records, jobs.csv
+ *
+ * The life of a job:
+ *
+ *   PENDING --job_admit--> ADMITTED --job_started--> RUNNING --job_finished--> SUCCEEDED or FAILED
+ *      ^                       |                        |
+ *      +------ job_requeue ----+--- policy: job_stop ---+    (preempted, evicted; the life cycle lets go of all first)
+ *
+ * job_finished ends the job's time; what it still holds then (pods not cleaned up) is booked as after-end until
+ * job_released. A policy hears of both: quotas free at the first, nodes at the second.
+ *
+ * Every change of state goes through the functions below, which keep the wait ledger and write the records; nothing else
+ * writes the fields. The GPU ledger is kept by who holds the shares (life cycles, through `hold_*` in hold.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_SIM_CLUSTER_SIM_H
+#define TRAINYARD_SIM_CLUSTER_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "input/scenario.h"
+#include "run/ledger.h"
+#include "run/record.h"
+#include "run/run.h"
+#include "run/wait.h"
+#include "sim/cluster/pool.h"
+#include "sim/engine/event.h"
+#include "sim/engine/stream.h"
+
+struct sim;
+struct job;
+struct train; /* sim/train/train.h */
+
+/* Why a life cycle is told to stop a job. */
+enum stop_reason { STOP_PREEMPTED, STOP_EVICTED, STOP_SUSPENDED, STOP_DEADLINE, STOP_DELETED, STOP_HORIZON };
+
+/* Admission. A row of sim/queue/policy.c's table. */
+struct policy_ops {
+    const char *name;
+    void *(*create)(struct sim *);
+    void (*destroy)(struct sim *, void *state);
+    /* The job asks for admission; also again after job_requeue. */
+    void (*submit)(struct sim *, struct job *);
+    /* A pending job no longer asks (deleted, suspended). */
+    void (*withdraw)(struct sim *, struct job *);
+    /* An admitted job has ended; it may still hold nodes. */
+    void (*finished)(struct sim *, struct job *);
+    /* An admitted job holds nothing any more (ended, or stopped and about to be requeued). */
+    void (*released)(struct sim *, struct job *);
+    /* Nodes came or went, or a quota changed. */
+    void (*capacity)(struct sim *);
+    /* Who keeps this pending job waiting: index of a job, or NO_JOB. May be NULL. */
+    int32_t (*blocker)(struct sim *, const struct job *);
+};
+
+/* What an admitted job does. A row of sim/lifecycle.c's table. */
+struct lifecycle_ops {
+    const char *name;
+    bool needs_pods;  /* false: the policy places the whole job and live->alloc is filled when start is called */
+    /* Optional per-simulation state. */
+    void *(*create)(struct sim *);
+    void (*destroy)(struct sim *, void *state);
+    void (*start)(struct sim *, struct job *);
+    /* Let go of everything held; job_released() when done (at once or later). */
+    void (*stop)(struct sim *, struct job *, enum stop_reason);
+    /* A scripted action on the job or one of its pods; false: this life cycle knows no such thing. */
+    bool (*script)(struct sim *, struct job *, const struct script_action *, const char *pod);
+    /* A node on which the job holds something went down or came back. */
+    void (*node)(struct sim *, struct job *, uint32_t node, bool up);
+};
+
+/* A job that has been submitted and not yet forgotten. 120 bytes; what only an admitted job needs is in `live`. */
+struct job {
+    const struct job_spec *spec;
+    struct job_live *live;      /* from the first admission (or any history) to the end; NULL before */
+    struct wait_clock *clock;   /* of its queue and shape while it is pending, NULL: own reason in `wait` */
+    struct wait_ticket ticket;
+    int64_t wait_since_ns;      /* without clock and live: since when `wait` holds */
+    void *policy;               /* the policy's own */
+    int32_t index;              /* order of submission */
+    uint32_t policy_key;        /* the policy's own */
+    uint8_t state;              /* enum job_state */
+    uint8_t wait;               /* enum wait_reason or NOT_WAITING */
+    uint8_t cause;              /* enum cause of the current attempt */
+    uint8_t flags;
+};
+enum { JOB_HOLDS = 1 /* holds something in a pool */, JOB_STOPPING = 2, JOB_ENDED = 4 };
+
+/* What an admitted job, or one with a history, has besides. */
+struct job_live {
+    const struct lifecycle_ops *life;
+    void *state;             /* the life cycle's */
+    struct alloc alloc;      /* placed by the policy (life cycles without pods) */
+    struct train *train;
+    int64_t admitted_ns, allocated_ns, started_ns; /* first of each, -1 before */
+    struct wait_track wait;
+    struct node_interval *nodes; /* of the last allocation */
+    uint32_t n_nodes;
+    uint32_t attempt, restarts, preemptions;
+    uint16_t flavor;         /* assigned by admission: bit mask of node groups in `groups` */
+    uint64_t groups;
+    int64_t done_ns;         /* work done so far at full speed (life cycle none; srpt, las read it) */
+    int64_t run_since_ns;
+    share_ns work, redone, held; /* of this job */
+};
+
+struct sim {
+    const struct scenario *scenario;
+    const struct job_spec *specs; /* this replication's workload, by submission */
+    size_t n_specs;
+    uint32_t replication;
+    struct event_queue *events;
+    struct pool *pool;
+    struct ledger *ledger;
+    struct run_writer *out;
+    struct recorder *recorder;
+    struct arena arena;            /* lives as long as the simulation */
+    const struct policy_ops *policy;
+    void *policy_state;
+    const struct lifecycle_ops *lifecycle[N_JOB_KINDS];
+    void *lifecycle_state[N_JOB_KINDS];
+    struct kube *kube;             /* sim/kube/kube.h; NULL when no life cycle has pods */
+    struct calendar *calendar;     /* sim/cluster/calendar.h; NULL without hardware faults */
+    struct progress_watch *watch;  /* sim/cluster/watch.h: deadlocks and partial holds */
+    struct job **by_index;         /* live jobs by index of submission; NULL when ended and forgotten */
+    size_t next_arrival;
+    size_t n_live, n_ended;
+    int64_t pending_shares;        /* of jobs that are not admitted */
+    int64_t warmup_ns, horizon_ns;
+    bool hold_tracking;            /* node -> holders is kept (faults or drains may come) */
+};
+
+static inline int64_t sim_now(const struct sim *s) { return event_clock(s->events); }
+
+/* ---- called by policies ---- */
+
+/* Admission: the attempt begins. The life cycle's start is called before this returns. `groups`: node groups it may use.
+ * For life cycles without pods `a` is the placement (moved into the job); NULL otherwise. */
+void job_admit(struct sim *, struct job *, uint64_t groups, struct alloc *a);
+/* Takes an admitted job back; `by` is the job that it makes room for, or NULL. The life cycle lets go of everything,
+ * then policy->released is called and the job is pending again (submit is called). */
+void job_preempt(struct sim *, struct job *, enum stop_reason, const struct job *by);
+/* A pending job's reason: on a shared clock, or its own. */
+void job_wait_on_clock(struct sim *, struct job *, struct wait_clock *);
+void job_wait(struct sim *, struct job *, unsigned reason);
+/* It can never run here: ends as JOB_REJECTED only if `reject`, else it stays pending as unsatisfiable. */
+void job_unsatisfiable(struct sim *, struct job *);
+
+/* ---- called by life cycles ---- */
+
+void job_allocated(struct sim *, struct job *);
+void job_started(struct sim *, struct job *);           /* first step of this attempt on all ranks */
+void job_interrupted(struct sim *, struct job *, unsigned wait_reason, enum cause next); /* ranks stopped stepping */
+void job_finished(struct sim *, struct job *, enum job_state);
+void job_released(struct sim *, struct job *);          /* holds nothing; ends or requeues it */
+
+/* ---- for all ---- */
+
+int64_t job_total_shares(const struct sim *, const struct job *);
+const struct job_detail *job_detail_of(const struct sim *, const struct job *);
+uint32_t job_account(struct sim *, const struct job *, uint32_t group); /* ledger account of its current cause */
+/* The request that places all of a job's main role at once. */
+void job_request(const struct sim *, const struct job *, struct place_request *);
+void sim_record(struct sim *, enum record_type, const struct job *, uint32_t subject, unsigned code, int64_t a,
+                int64_t b);
+
+#endif

@@ -1,0 +1,49 @@
+/* simulate.h - run one scenario under one approach, one replication.
+ *
+ *     struct sim_options o = { .dir = "out", .record_level = 1, .replication = 0 };
+ *     struct sim_result r;
+ *     if (!sim_run(scenario, &o, &r)) die(r.error);
+ *
+ * Any number of calls may run at once in different threads on one scenario.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_SIM_SIMULATE_H
+#define TRAINYARD_SIM_SIMULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "input/scenario.h"
+
+struct sim_options {
+    const char *dir;       /* NULL: nothing is written */
+    int record_level;      /* 0 none, 1 jobs, 2 full */
+    uint32_t replication;
+    bool force;
+    bool progress;         /* on stderr for anything over a second */
+    const volatile int *interrupt; /* set from a signal handler: stop, close the run as interrupted */
+};
+
+struct sim_result {
+    char fingerprint[33];
+    int64_t end_ns;
+    size_t jobs, succeeded, failed, unfinished;
+    uint64_t events;
+    bool interrupted, no_progress;
+    char *no_progress_text; /* who waits for what and who holds it; owned by the result */
+    char *error;            /* on false; exit code 4 */
+};
+
+bool sim_run(const struct scenario *, const struct sim_options *, struct sim_result *);
+void sim_result_free(struct sim_result *);
+
+/* Step by step, for tests that interleave two simulations in one process. */
+struct sim;
+struct sim *sim_create(const struct scenario *, const struct sim_options *, char **error);
+bool sim_step(struct sim *); /* one event; false at the end */
+bool sim_close(struct sim *, struct sim_result *);
+
+#endif
