@@ -11,14 +11,16 @@
 
 typedef unsigned __int128 event_key;
 
+#ifndef SEQUENCE_BITS /* a test makes it small to see the numbers run out */
+#define SEQUENCE_BITS 35
+#endif
 #define SLOT_BITS      26
-#define SEQUENCE_BITS  35
 #define PRIORITY_SHIFT (SLOT_BITS + SEQUENCE_BITS)
 #define SLOT_MASK      ((UINT64_C(1) << SLOT_BITS) - 1)
 #define SEQUENCE_END   (UINT64_C(1) << SEQUENCE_BITS)
 #define KEY_NONE       (~(event_key)0)
 
-_Static_assert(EVENT_PRIORITIES <= 1 << (64 - PRIORITY_SHIFT), "a priority fits above the sequence number");
+_Static_assert(SLOT_BITS + SEQUENCE_BITS < 64 && EVENT_PRIORITIES <= 1 << (64 - PRIORITY_SHIFT), "a priority fits above the sequence number");
 
 /* The heap's element i stands at keys[i + HEAP_SHIFT], so that the children 4i+1 … 4i+4 fill one cache line. */
 #define HEAP_SHIFT 3
