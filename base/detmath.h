@@ -3,7 +3,8 @@
  * The C library's log, exp and pow choose their code by CPU (with or without FMA) and change between versions: the last
  * bit differs, and one bit moves an event. What reaches the simulated clock uses these instead. They consist of IEEE
  * double +, -, *, / and square root (each exactly rounded by the standard), integer operations and constants; they hold
- * as long as the compiler keeps to IEEE: no -ffast-math, -ffp-contract=off, SSE2 or AArch64 registers, round to nearest.
+ * as long as the compiler keeps to IEEE: no -ffast-math, -ffp-contract=off, SSE2 or AArch64 registers, round to
+ * nearest.
  *
  * Error bounds, in units in the last place of the result, held by the test against 40-digit values:
  *
@@ -11,7 +12,7 @@
  *     det_exp       1.0     results that are normal numbers
  *     det_pow       1.5     results that are normal numbers (0.7 where |y ln x| < 30)
  *     det_sqrt      0.5     exactly rounded
- *     det_norm_inv  4.0     p in [1e-300, 1 - 2^-53]
+ *     det_norm_inv  8.0     p in [1e-300, 1 - 2^-53] (the method is good for about 1e-15)
  *
  * Special cases are IEEE's: log(0) = -inf, log(x < 0) = NaN, exp overflows to inf and underflows through the subnormal
  * numbers to 0, NaN in gives NaN out. errno and the floating-point flags mean nothing here.

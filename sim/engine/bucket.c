@@ -18,9 +18,15 @@ struct bucket bucket_make(int64_t burst, int64_t tokens, int64_t per_ns)
     return (struct bucket){.level = (__int128)burst * per_ns, .burst = burst, .tokens = tokens, .per_ns = per_ns};
 }
 
-struct bucket bucket_unlimited(void) { return (struct bucket){0}; }
+struct bucket bucket_unlimited(void)
+{
+    return (struct bucket){0};
+}
 
-struct bucket bucket_event_spam(void) { return bucket_make(SPAM_BURST, 1, SPAM_PERIOD_NS); }
+struct bucket bucket_event_spam(void)
+{
+    return bucket_make(SPAM_BURST, 1, SPAM_PERIOD_NS);
+}
 
 static void bucket_fill(struct bucket *b, int64_t now_ns)
 {

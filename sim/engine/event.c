@@ -20,7 +20,8 @@ typedef unsigned __int128 event_key;
 #define SEQUENCE_END   (UINT64_C(1) << SEQUENCE_BITS)
 #define KEY_NONE       (~(event_key)0)
 
-_Static_assert(SLOT_BITS + SEQUENCE_BITS < 64 && EVENT_PRIORITIES <= 1 << (64 - PRIORITY_SHIFT), "a priority fits above the sequence number");
+_Static_assert(SLOT_BITS + SEQUENCE_BITS < 64 && EVENT_PRIORITIES <= 1 << (64 - PRIORITY_SHIFT),
+               "a priority fits above the sequence number");
 
 /* The heap's element i stands at keys[i + HEAP_SHIFT], so that the children 4i+1 … 4i+4 fill one cache line. */
 #define HEAP_SHIFT 3
@@ -46,7 +47,7 @@ struct ring {
 struct event_queue {
     event_key *keys;
     uint32_t heap_count, heap_capacity;
-    uint32_t heap_dead; /* cancelled keys in the heap */
+    uint32_t heap_dead;  /* cancelled keys in the heap */
     uint32_t rings_used; /* bit p: ring p holds keys */
     int64_t now_ns;
     uint64_t sequence;
@@ -83,8 +84,14 @@ void event_queue_destroy(struct event_queue *q)
 
 /* Keys */
 
-static inline int64_t key_time(event_key k) { return (int64_t)(k >> 64); }
-static inline uint32_t key_slot(event_key k) { return (uint32_t)((uint64_t)k & SLOT_MASK); }
+static inline int64_t key_time(event_key k)
+{
+    return (int64_t)(k >> 64);
+}
+static inline uint32_t key_slot(event_key k)
+{
+    return (uint32_t)((uint64_t)k & SLOT_MASK);
+}
 
 static inline event_key key_make(int64_t t_ns, unsigned priority, uint64_t sequence, uint32_t slot)
 {
@@ -172,7 +179,10 @@ static void ring_push(struct event_queue *q, unsigned priority, event_key k)
     q->rings_used |= 1u << priority;
 }
 
-static inline event_key ring_first(const struct ring *r) { return r->keys[r->head & (r->capacity - 1)]; }
+static inline event_key ring_first(const struct ring *r)
+{
+    return r->keys[r->head & (r->capacity - 1)];
+}
 
 static void ring_pop(struct event_queue *q, unsigned priority)
 {
@@ -395,17 +405,24 @@ static inline bool call_next(struct event_queue *q, void *ctx, int64_t horizon_n
     return true;
 }
 
-bool event_step(struct event_queue *q, void *ctx) { return call_next(q, ctx, EVENT_NEVER); }
+bool event_step(struct event_queue *q, void *ctx)
+{
+    return call_next(q, ctx, EVENT_NEVER);
+}
 
 uint64_t event_run_until(struct event_queue *q, void *ctx, int64_t horizon_ns)
 {
     uint64_t before = q->called;
-    while (call_next(q, ctx, horizon_ns)) {}
+    while (call_next(q, ctx, horizon_ns)) {
+    }
     if (horizon_ns != EVENT_NEVER && horizon_ns > q->now_ns) q->now_ns = horizon_ns;
     return q->called - before;
 }
 
-int64_t event_clock(const struct event_queue *q) { return q->now_ns; }
+int64_t event_clock(const struct event_queue *q)
+{
+    return q->now_ns;
+}
 
 int64_t event_next_time(struct event_queue *q)
 {
@@ -414,8 +431,14 @@ int64_t event_next_time(struct event_queue *q)
     return k == KEY_NONE ? EVENT_NEVER : key_time(k);
 }
 
-uint64_t event_pending(const struct event_queue *q) { return q->live; }
-uint64_t event_called(const struct event_queue *q) { return q->called; }
+uint64_t event_pending(const struct event_queue *q)
+{
+    return q->live;
+}
+uint64_t event_called(const struct event_queue *q)
+{
+    return q->called;
+}
 
 size_t event_queue_bytes(const struct event_queue *q)
 {

@@ -24,9 +24,9 @@
  * an array of slots (callback, argument, generation). An event for the present instant goes to the ring of its
  * priority instead: those keys arrive sorted, so the next event is the smaller of the first ring's head and the heap's
  * top, and the order is the same as if all stood in the heap. Cancelling empties the slot; the key is dropped when it
- * surfaces, or with all dead keys at once when they are more than half (so timers that are always moved cost no memory).
- * When the 2^35 sequence numbers run out, the pending events are renumbered from 0 in their order: no limit on the
- * number of events of a run.
+ * surfaces, or with all dead keys at once when they are more than half (so timers that are always moved cost no
+ * memory). When the 2^35 sequence numbers run out, the pending events are renumbered from 0 in their order: no limit on
+ * the number of events of a run.
  *
  * Cost: schedule and pop O(log n), cancel O(1), event_now O(1).
  * Memory: owned by the queue, at most 64 bytes a pending event beyond a small constant: the arrays grow by a quarter
@@ -95,10 +95,10 @@ bool event_step(struct event_queue *q, void *ctx);
  * pending and leaves the clock at the last event). Returns how many were called. */
 uint64_t event_run_until(struct event_queue *q, void *ctx, int64_t horizon_ns);
 
-int64_t event_clock(const struct event_queue *q);     /* now, ns */
-int64_t event_next_time(struct event_queue *q);       /* of the next event; EVENT_NEVER when none is pending */
-uint64_t event_pending(const struct event_queue *q);  /* events pending, cancelled ones not counted */
-uint64_t event_called(const struct event_queue *q);   /* events called since the queue was created */
+int64_t event_clock(const struct event_queue *q);      /* now, ns */
+int64_t event_next_time(struct event_queue *q);        /* of the next event; EVENT_NEVER when none is pending */
+uint64_t event_pending(const struct event_queue *q);   /* events pending, cancelled ones not counted */
+uint64_t event_called(const struct event_queue *q);    /* events called since the queue was created */
 size_t event_queue_bytes(const struct event_queue *q); /* memory held */
 
 /* Gives the pending events the sequence numbers 0, 1, … in their order; happens by itself when the numbers run out. */

@@ -5,42 +5,17 @@
 #include "sim/engine/stream.h"
 
 #include "base/detmath.h"
+#include "base/philox.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* Multipliers and key increments of the publication (SC 2011, section 4.3, table 2; the increments are the golden
- * ratio and sqrt(3) - 1). */
-#define MULTIPLIER_0 UINT64_C(0xD2511F53)
-#define MULTIPLIER_1 UINT64_C(0xCD9E8D57)
-#define INCREMENT_0  0x9E3779B9u
-#define INCREMENT_1  0xBB67AE85u
-#define ROUNDS       10
-
-void stream_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
-{
-    uint32_t a = counter[0], b = counter[1], c = counter[2], d = counter[3], k0 = key[0], k1 = key[1];
-    for (int i = 0; i < ROUNDS; i++) {
-        uint64_t p = MULTIPLIER_0 * a, q = MULTIPLIER_1 * c;
-        a = (uint32_t)(q >> 32) ^ b ^ k0;
-        b = (uint32_t)q;
-        c = (uint32_t)(p >> 32) ^ d ^ k1;
-        d = (uint32_t)p;
-        k0 += INCREMENT_0;
-        k1 += INCREMENT_1;
-    }
-    out[0] = a;
-    out[1] = b;
-    out[2] = c;
-    out[3] = d;
-}
 
 /* Draws 2 block and 2 block + 1 of the stream. */
 static inline void stream_block(const struct stream *s, uint64_t block, uint64_t pair[2])
 {
     uint32_t counter[4] = {(uint32_t)block, s->lane, (uint32_t)s->entity, (uint32_t)(s->entity >> 32)};
     uint32_t key[2] = {(uint32_t)s->seed, (uint32_t)(s->seed >> 32)}, out[4];
-    stream_philox(counter, key, out);
+    philox4x32_10(counter, key, out);
     pair[0] = (uint64_t)out[1] << 32 | out[0];
     pair[1] = (uint64_t)out[3] << 32 | out[2];
 }
@@ -72,7 +47,10 @@ uint64_t stream_u64(struct stream *s)
     return pair[0];
 }
 
-double stream_unit(struct stream *s) { return (double)(int64_t)(stream_u64(s) >> 11 | 1) * 0x1p-53; }
+double stream_unit(struct stream *s)
+{
+    return (double)(int64_t)(stream_u64(s) >> 11 | 1) * 0x1p-53;
+}
 
 /* Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019: the upper half of x n, where the
  * values of x that would favour some results are refused. */
@@ -87,7 +65,10 @@ uint64_t stream_uniform_int(struct stream *s, uint64_t n)
     return (uint64_t)(product >> 64);
 }
 
-double stream_exponential(struct stream *s, double mean) { return -mean * det_log(stream_unit(s)); }
+double stream_exponential(struct stream *s, double mean)
+{
+    return -mean * det_log(stream_unit(s));
+}
 
 double stream_weibull(struct stream *s, double scale, double shape)
 {
@@ -99,7 +80,10 @@ double stream_normal(struct stream *s, double mean, double deviation)
     return mean + deviation * det_norm_inv(stream_unit(s));
 }
 
-double stream_lognormal(struct stream *s, double mu, double sigma) { return det_exp(stream_normal(s, mu, sigma)); }
+double stream_lognormal(struct stream *s, double mu, double sigma)
+{
+    return det_exp(stream_normal(s, mu, sigma));
+}
 
 int64_t stream_exponential_ns(struct stream *s, int64_t mean_ns)
 {
@@ -123,10 +107,16 @@ static void gsl_set(void *state, unsigned long seed)
     *(struct stream *)state = stream_make(seed, 0, STREAM_STATISTICS, 0);
 }
 
-static unsigned long gsl_get(void *state) { return stream_u64(state); }
+static unsigned long gsl_get(void *state)
+{
+    return stream_u64(state);
+}
 
 /* GSL wants [0, 1); (0, 1) lies within. */
-static double gsl_get_double(void *state) { return stream_unit(state); }
+static double gsl_get_double(void *state)
+{
+    return stream_unit(state);
+}
 
 static const gsl_rng_type GSL_TYPE = {
     .name = "philox4x32-10",
@@ -138,7 +128,10 @@ static const gsl_rng_type GSL_TYPE = {
     .get_double = gsl_get_double,
 };
 
-const gsl_rng_type *stream_gsl_type(void) { return &GSL_TYPE; }
+const gsl_rng_type *stream_gsl_type(void)
+{
+    return &GSL_TYPE;
+}
 
 gsl_rng *stream_gsl(struct stream s)
 {

@@ -10,7 +10,7 @@
  *     struct stream retry = stream_at(s, 4 * attempt);     // jump: O(1)
  *
  * Generator: Philox 4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
- * SC 2011). The key is the seed; the counter is made of, from low to high,
+ * SC 2011; base/philox.h). The key is the seed; the counter is made of, from low to high,
  *
  *     block 32 (k / 2) | replication 24, purpose 8 | entity 64
  *
@@ -66,10 +66,10 @@ struct stream {
 struct stream stream_make(uint64_t seed, uint32_t replication, enum stream_purpose purpose, uint64_t entity);
 struct stream stream_at(struct stream s, uint64_t k); /* the same stream, before draw k */
 
-uint64_t stream_u64(struct stream *s);                       /* 64 random bits */
-double stream_unit(struct stream *s);                        /* in (0, 1): an odd multiple of 2^-53, never 0 or 1 */
-uint64_t stream_uniform_int(struct stream *s, uint64_t n);   /* 0 … n-1, each equally likely; n >= 1 */
-double stream_exponential(struct stream *s, double mean);    /* -mean ln U */
+uint64_t stream_u64(struct stream *s);                     /* 64 random bits */
+double stream_unit(struct stream *s);                      /* in (0, 1): an odd multiple of 2^-53, never 0 or 1 */
+uint64_t stream_uniform_int(struct stream *s, uint64_t n); /* 0 … n-1, each equally likely; n >= 1 */
+double stream_exponential(struct stream *s, double mean);  /* -mean ln U */
 double stream_weibull(struct stream *s, double scale, double shape); /* scale (-ln U)^(1/shape) */
 double stream_normal(struct stream *s, double mean, double deviation);
 double stream_lognormal(struct stream *s, double mu, double sigma); /* exp(mu + sigma N); median exp(mu) */
@@ -83,8 +83,5 @@ int64_t stream_lognormal_ns(struct stream *s, int64_t median_ns, double sigma);
  * library's log. The generator is a copy of `s`; the caller frees it with gsl_rng_free(). */
 gsl_rng *stream_gsl(struct stream s);
 const gsl_rng_type *stream_gsl_type(void);
-
-/* Philox 4x32-10 itself: one block of four words. */
-void stream_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 #endif

@@ -67,7 +67,7 @@ static void quantile_bound(void **state)
         worst = larger(worst, error_ulp(det_norm_inv(QUANTILE[i][0]), wanted));
     }
     printf("det_norm_inv: at most %.2f ulp\n", worst);
-    assert_true(worst <= 4.0);
+    assert_true(worst <= 8.0);
     assert_true(det_norm_inv(0.5) == 0);
     for (double p = 0x1p-20; p < 0.5; p *= 1.5) assert_true(det_norm_inv(1 - p) == -det_norm_inv(1 - (1 - p)));
 }
@@ -96,7 +96,7 @@ static void quantile_scan(void **state)
         worst = larger(worst, quantile_error(low * 0.5));
     }
     printf("det_norm_inv: at most %.2f ulp over %d points\n", worst, 2 * SCAN);
-    assert_true(worst <= 4.0);
+    assert_true(worst <= 8.0);
 }
 
 /* Over all magnitudes, around 1, and through the subnormal numbers. */

@@ -21,7 +21,10 @@ struct random {
     uint64_t s[4];
 };
 
-static inline uint64_t rotated(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+static inline uint64_t rotated(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
 
 static inline uint64_t random_u64(struct random *r)
 {
