@@ -24,6 +24,9 @@ void *xrealloc(void *old, size_t bytes) __attribute__((warn_unused_result));
 /* realloc to n * bytes, overflow checked. */
 void *xreallocarray(void *old, size_t n, size_t bytes) __attribute__((warn_unused_result));
 
+/* Prints the message and aborts; for callers whose size overflowed. */
+void mem_exhausted(size_t bytes) __attribute__((noreturn));
+
 char *xstrdup(const char *text) __attribute__((malloc, warn_unused_result));
 char *xstrndup(const char *text, size_t n) __attribute__((malloc, warn_unused_result));
 

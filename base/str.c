@@ -1,0 +1,231 @@
+/* str.c - string builder, number writers, edit distance.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "base/str.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+
+/* Room for n more bytes and the NUL. */
+static char *make_room(struct str *s, size_t n)
+{
+    if (n >= SIZE_MAX / 2 - s->n) mem_exhausted(n);
+    size_t want = s->n + n + 1;
+    if (want > s->cap) {
+        size_t cap = s->cap ? s->cap * 2 : 64;
+        if (cap < want) cap = want;
+        s->s = xrealloc(s->s, cap);
+        s->cap = cap;
+    }
+    return s->s + s->n;
+}
+
+static void appended(struct str *s, size_t n)
+{
+    s->n += n;
+    s->s[s->n] = '\0';
+}
+
+const char *str_text(const struct str *s)
+{
+    return s->s ? s->s : "";
+}
+
+void str_append_n(struct str *s, const char *text, size_t n)
+{
+    char *to = make_room(s, n);
+    if (n) memcpy(to, text, n);
+    appended(s, n);
+}
+
+void str_append(struct str *s, const char *text)
+{
+    str_append_n(s, text, strlen(text));
+}
+
+void str_append_char(struct str *s, char c)
+{
+    *make_room(s, 1) = c;
+    appended(s, 1);
+}
+
+void str_append_repeat(struct str *s, char c, size_t n)
+{
+    memset(make_room(s, n), c, n);
+    appended(s, n);
+}
+
+size_t str_put_u64(char *out, uint64_t x)
+{
+    char digits[STR_I64_BYTES];
+    size_t n = 0;
+    do digits[n++] = (char)('0' + x % 10);
+    while (x /= 10);
+    for (size_t i = 0; i < n; i++) out[i] = digits[n - 1 - i];
+    return n;
+}
+
+static uint64_t magnitude(int64_t x)
+{
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
+size_t str_put_i64(char *out, int64_t x)
+{
+    if (x >= 0) return str_put_u64(out, (uint64_t)x);
+    *out = '-';
+    return 1 + str_put_u64(out + 1, magnitude(x));
+}
+
+size_t str_put_seconds(char *out, int64_t ns)
+{
+    uint64_t all = magnitude(ns);
+    uint64_t fraction = all % NS_PER_S;
+    size_t n = 0;
+    if (ns < 0) out[n++] = '-';
+    n += str_put_u64(out + n, all / NS_PER_S);
+    if (fraction == 0) return n;
+    out[n++] = '.';
+    for (uint64_t place = NS_PER_S / 10; fraction != 0; place /= 10) {
+        out[n++] = (char)('0' + fraction / place);
+        fraction %= place;
+    }
+    return n;
+}
+
+void str_append_u64(struct str *s, uint64_t x)
+{
+    appended(s, str_put_u64(make_room(s, STR_I64_BYTES), x));
+}
+
+void str_append_i64(struct str *s, int64_t x)
+{
+    appended(s, str_put_i64(make_room(s, STR_I64_BYTES), x));
+}
+
+void str_append_seconds(struct str *s, int64_t ns)
+{
+    appended(s, str_put_seconds(make_room(s, STR_SECONDS_BYTES), ns));
+}
+
+void str_append_double(struct str *s, double x)
+{
+    char text[32];
+    if (isnan(x)) {
+        str_append(s, "nan");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    str_append(s, text);
+}
+
+void str_vprintf(struct str *s, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    char *to = make_room(s, 64);
+    int n = vsnprintf(to, s->cap - s->n, fmt, args);
+    assert(n >= 0);
+    if ((size_t)n >= s->cap - s->n) vsnprintf(make_room(s, (size_t)n), (size_t)n + 1, fmt, again);
+    va_end(again);
+    appended(s, (size_t)n);
+}
+
+void str_printf(struct str *s, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    str_vprintf(s, fmt, args);
+    va_end(args);
+}
+
+void str_clear(struct str *s)
+{
+    s->n = 0;
+    if (s->s) s->s[0] = '\0';
+}
+
+void str_free(struct str *s)
+{
+    free(s->s);
+    *s = (struct str){0};
+}
+
+char *str_take(struct str *s)
+{
+    char *text = s->s ? s->s : xstrdup("");
+    *s = (struct str){0};
+    return text;
+}
+
+bool str_equal(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+bool str_starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+bool str_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+#define DISTANCE_MAX 63
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* The textbook table, of which three rows are kept. */
+unsigned str_distance(const char *a, const char *b)
+{
+    size_t n = strnlen(a, DISTANCE_MAX), m = strnlen(b, DISTANCE_MAX);
+    unsigned rows[3][DISTANCE_MAX + 1];
+    for (size_t j = 0; j <= m; j++) rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned replace = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+            row[j] = least(replace, 1 + least(above[j], row[j - 1]));
+            bool swapped = i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]);
+            if (swapped) row[j] = least(row[j], two_above[j - 2] + 1);
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *str_suggest(const char *word, const char *const *allowed, size_t n)
+{
+    const char *best = NULL;
+    unsigned near = 2 + (unsigned)(strnlen(word, DISTANCE_MAX) / 3);
+    for (size_t i = 0; i < n; i++) {
+        unsigned d = str_distance(word, allowed[i]);
+        if (d >= near || d >= strlen(allowed[i])) continue; /* a word is not meant when nothing of it was written */
+        near = d;
+        best = allowed[i];
+    }
+    return best;
+}
