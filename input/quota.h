@@ -1,5 +1,6 @@
 /* quota.h - quotas as Kueue's objects say them: flavors, cohorts, cluster queues, local queues, priority classes.
  *
+ * A line's resource group is found by its resource: a resource is in one group of its queue.
  * Filled from the scenario's short form "queues" (one flavor a node group or GPU type, one resource nvidia.com/gpu) or
  * from the real YAML in "objects". Amounts are milli-units (1 GPU = 1,000), as Kubernetes' quantities.
  *
@@ -49,7 +50,11 @@ struct cluster_queue_spec {
     int64_t fair_weight_milli;
 };
 
-struct local_queue_spec { const char *name, *ns; uint16_t cluster_queue; };
+struct local_queue_spec {
+    const char *name, *ns;
+    uint16_t cluster_queue; /* 0xffff: it names a queue that does not exist; its jobs wait for ever, as in Kueue */
+    enum stop_policy stop;
+};
 struct priority_class_spec { const char *name; int32_t value; };
 
 struct quota_spec {

@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "input/kinds.h"
+#include "input/objects.h"
 #include "input/quota.h"
 #include "input/stack.h"
 
@@ -31,11 +32,13 @@ enum { SHARES_PER_GPU = 1000, NO_INDEX = 0xffff, MAX_GPUS_PER_NODE = 64 };
 
 /* ---- cluster ---- */
 
+/* A taint's value is "value:Effect" behind its key. */
 struct label { const char *key, *value; };
 struct labels { struct label *v; size_t n; };
 
 struct node_group {
-    const char *name, *profile; /* profile "": plain counts */
+    const char *name;
+    const char *gpu;            /* GPU type such as "h100"; "": not said */
     uint32_t first_node, count;
     uint32_t gpus;              /* a node; 0 allowed (CPU nodes) */
     int64_t cpu_milli, mem_bytes; /* INT64_MAX: not limited */
@@ -53,9 +56,10 @@ struct network_model { /* first alpha-beta model; the models issue replaces it *
     int64_t latency_ns;            /* alpha a hop */
     double intra_bytes_per_s;      /* a GPU within its node */
     double inter_bytes_per_s;      /* a node to the fabric */
+    double rack_oversubscription, block_oversubscription; /* divide inter for jobs that leave a rack, a block; >= 1 */
 };
 
-struct storage { const char *name; double write_bytes_per_s, read_bytes_per_s; };
+struct storage { const char *name; double write_bytes_per_s, read_bytes_per_s; bool local; /* lost with its node */ };
 
 struct cluster_spec {
     struct node_group *groups;
@@ -72,13 +76,15 @@ struct cluster_spec {
 
 struct role_spec {
     enum role role;
+    const char *name;              /* as the object has it: "Worker", a worker group's name */
     uint32_t replicas;
+    uint32_t min_replicas, max_replicas; /* worker groups that an autoscaler may resize; else both = replicas */
     uint32_t gpu_shares;           /* a replica: n x 1000, or a fraction of one GPU */
     int64_t cpu_milli, mem_bytes;  /* a replica */
     enum restart_policy restart;
-    int64_t env_template;          /* index in `templates` (objects.h), -1: none */
+    const struct pod_template *pod; /* objects.h; NULL: the job came without a manifest */
 };
-enum { MAX_ROLES = 3 };
+enum { MAX_ROLES = 8 };
 
 struct checkpoint_spec {
     int64_t interval_ns;   /* between saves, of training time; 0: none */
@@ -111,17 +117,19 @@ struct job_detail {
     uint32_t max_failures;          /* Ray Train; UINT32_MAX: unlimited */
     uint32_t ray_backoff_limit;     /* RayJob: new clusters */
     bool suspend, shutdown_after, gcs_ft;
+    bool autoscaling;               /* RayCluster's enableInTreeAutoscaling */
     uint64_t groups;                /* bit g: node group g may serve it (selector, GPU type, taints) */
     uint8_t topology_level;         /* 0 none, 1 host, 2 rack, 3 block */
     bool topology_required;
     uint32_t *after; uint32_t n_after; /* job indices */
-    const char *manifest;           /* name of the object in `objects`, or NULL */
+    const struct manifest *manifest; /* the object that it came from, or NULL */
 };
 
 /* One job, in order of submission. 64 bytes. */
 struct job_spec {
     int64_t submit_ns;
-    int64_t work_ns;    /* duration at full speed on its GPUs; steps x step time for training */
+    int64_t work_ns;    /* duration at full speed on its GPUs; steps x step time for training; TIME_NEVER: it does not
+                           end by itself (a RayCluster, a manifest of which nothing says how long it runs) */
     int64_t limit_ns;   /* time limit, TIME_NEVER: none */
     uint64_t id;        /* number, or offset in id_text when has_id_text */
     uint32_t replicas;  /* of the detail's last role; 0: as the detail says */
@@ -217,11 +225,16 @@ struct approach {
     struct stack stack;
     const char *stack_name;
     bool patches_cluster; /* flagged in every comparison */
-    /* shared Ray cluster */
+    /* shared Ray cluster; both 0 with per-job clusters */
     uint32_t shared_workers_min, shared_workers_max;
+    /* head pod of the Ray clusters made for neutral loads */
+    int64_t head_cpu_milli, head_mem_bytes;
 };
 
 struct run_spec { int64_t horizon_ns /* TIME_NEVER: open */, warmup_ns; uint64_t seed; uint32_t replications; };
+
+struct raw_scenario;   /* raw.h: what was read, for scenario_resolved */
+struct generate_class; /* generate.h */
 
 struct scenario {
     struct arena arena;
@@ -235,11 +248,17 @@ struct scenario {
     size_t n_details;
     char *id_text;
     const char **teams;  uint32_t n_teams;  /* index 0: "" */
-    const char **queues; uint32_t n_queues; /* index 0: "" (no queue) */
+    const char **queues; uint32_t n_queues; /* index 0: "" (no queue); index i: quota.local[i - 1] while i <= n_local */
     struct fault_spec faults;
     struct approach approach;
     const char **approach_names; uint32_t n_approaches;
     struct run_spec run;
+    struct manifest *manifests; uint32_t n_manifests;
+    struct generate_class *generated; uint32_t n_generated; /* drawn anew by scenario_workload */
+    int64_t week_offset_ns;  /* time of the week at time 0, from Monday 00:00 */
+    const char **notes; uint32_t n_notes; /* what a trace lacks or contradicts; for people */
+    size_t n_table_jobs;     /* jobs of traces, which scenario_resolved writes as CSV */
+    struct raw_scenario *raw;
 };
 
 /* `approach` NULL: the first. `overrides`: "pointer=value" texts applied as patches (NULL-terminated), or NULL. */
