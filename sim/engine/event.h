@@ -29,8 +29,9 @@
  * the number of events of a run.
  *
  * Cost: schedule and pop O(log n), cancel O(1), event_now O(1).
- * Memory: owned by the queue, at most 64 bytes a pending event beyond a small constant: the arrays grow by a quarter
- * (heap) and in blocks (slots), and never shrink. At most 2^26 (67 million) events are pending at once (abort beyond).
+ * Memory: owned by the queue; at most 64 bytes a pending event beyond the first 64: 16 of key and 24 of slot in arrays
+ * that grow by a quarter, or 32 of key in a ring that doubles. Nothing shrinks. At most 2^26 (67 million) events are
+ * pending at once (abort beyond).
  * Ids stay unique for 2^32 reuses of a slot.
  * A queue belongs to one thread at a time; any number of queues live side by side.
  *
