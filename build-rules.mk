@@ -22,6 +22,10 @@ headers:
 	  echo "#include \"$$h\"" | $(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -Werror -fsyntax-only -x c - || { echo "header $$h does not compile alone"; exit 1; }; \
 	done; echo "headers: $(words $(HEADERS)) compile alone"
 
+# Each tests/bench/*.sh prints one line a figure: NAME VALUE UNIT goal GOAL.
+bench: $(BENCHES)
+	@for b in $(sort $(wildcard tests/bench/*.sh)); do bash $$b $(BUILD) || exit 1; done
+
 clean:
 	rm -rf $(BUILD) $(BIN)
 
