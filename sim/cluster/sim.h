@@ -43,6 +43,15 @@ struct sim;
 struct job;
 struct train; /* sim/train/train.h */
 
+/* Pending jobs that share queue, shape and so the reason why they wait: one clock and one sum of demand, so that a change
+ * of reason costs the same for one job or 10,000. Owned by the policy; the policy makes it with sim_class_init. */
+struct wait_class {
+    struct wait_clock clock;
+    int64_t shares;  /* demand of the jobs on it */
+    uint32_t jobs;
+    uint16_t group;  /* node group that the demand is counted in */
+};
+
 /* Why a life cycle is told to stop a job. */
 enum stop_reason { STOP_PREEMPTED, STOP_EVICTED, STOP_SUSPENDED, STOP_DEADLINE, STOP_DELETED, STOP_HORIZON };
 
@@ -85,9 +94,8 @@ struct lifecycle_ops {
 struct job {
     const struct job_spec *spec;
     struct job_live *live;      /* from the first admission (or any history) to the end; NULL before */
-    struct wait_clock *clock;   /* of its queue and shape while it is pending, NULL: own reason in `wait` */
+    struct wait_class *class;   /* while it is pending and shares a clock; NULL: own reason in `wait` */
     struct wait_ticket ticket;
-    int64_t wait_since_ns;      /* without clock and live: since when `wait` holds */
     void *policy;               /* the policy's own */
     int32_t index;              /* order of submission */
     uint32_t policy_key;        /* the policy's own */
@@ -96,7 +104,7 @@ struct job {
     uint8_t cause;              /* enum cause of the current attempt */
     uint8_t flags;
 };
-enum { JOB_HOLDS = 1 /* holds something in a pool */, JOB_STOPPING = 2, JOB_ENDED = 4 };
+enum { JOB_HOLDS = 1 /* holds something in a pool */, JOB_STOPPING = 2, JOB_ENDED = 4, JOB_DEMANDS = 8 /* counted in the demand */ };
 
 /* What an admitted job, or one with a history, has besides. */
 struct job_live {
@@ -105,6 +113,7 @@ struct job_live {
     struct alloc alloc;      /* placed by the policy (life cycles without pods) */
     struct train *train;
     int64_t admitted_ns, allocated_ns, started_ns; /* first of each, -1 before */
+    int64_t finished_ns;
     struct wait_track wait;
     struct node_interval *nodes; /* of the last allocation */
     uint32_t n_nodes;
@@ -137,9 +146,14 @@ struct sim {
     struct job **by_index;         /* live jobs by index of submission; NULL when ended and forgotten */
     size_t next_arrival;
     size_t n_live, n_ended;
-    int64_t pending_shares;        /* of jobs that are not admitted */
+    int64_t *blocked_shares, *fragmented_shares; /* pending demand by group: kept off; allowed but not fitting */
+    int64_t last_progress_ns;      /* when ranks last stepped, or a job began or ended */
+    uint32_t n_stepping;           /* jobs whose ranks step now */
     int64_t warmup_ns, horizon_ns;
-    bool hold_tracking;            /* node -> holders is kept (faults or drains may come) */
+    struct job *free_jobs;         /* for reuse */
+    struct job_live *free_live;
+    struct hold_index *holders;    /* node -> holders; NULL when nodes never fail */
+    uint8_t *node_state;           /* ACT_FREE when up, else the activity of its free shares */
 };
 
 static inline int64_t sim_now(const struct sim *s) { return event_clock(s->events); }
@@ -152,17 +166,21 @@ void job_admit(struct sim *, struct job *, uint64_t groups, struct alloc *a);
 /* Takes an admitted job back; `by` is the job that it makes room for, or NULL. The life cycle lets go of everything,
  * then policy->released is called and the job is pending again (submit is called). */
 void job_preempt(struct sim *, struct job *, enum stop_reason, const struct job *by);
-/* A pending job's reason: on a shared clock, or its own. */
-void job_wait_on_clock(struct sim *, struct job *, struct wait_clock *);
+/* A job's reason to wait: its own (any time), or that of a class (while it is pending). */
 void job_wait(struct sim *, struct job *, unsigned reason);
-/* It can never run here: ends as JOB_REJECTED only if `reject`, else it stays pending as unsatisfiable. */
-void job_unsatisfiable(struct sim *, struct job *);
+void job_wait_in(struct sim *, struct job *, struct wait_class *);
+/* The reason of all jobs of a class. */
+void sim_class_init(struct sim *, struct wait_class *, uint64_t groups, enum wait_reason);
+void sim_class_reason(struct sim *, struct wait_class *, enum wait_reason);
+/* A pass of the policy at this instant, after all releases and submissions; asked for any number of times, made once. */
+void sim_pass(struct sim *, event_fn *fn, bool *asked);
 
 /* ---- called by life cycles ---- */
 
 void job_allocated(struct sim *, struct job *);
 void job_started(struct sim *, struct job *);           /* first step of this attempt on all ranks */
-void job_interrupted(struct sim *, struct job *, unsigned wait_reason, enum cause next); /* ranks stopped stepping */
+/* Ranks stopped stepping; what follows is a new attempt for this cause. */
+void job_interrupted(struct sim *, struct job *, unsigned wait_reason, enum cause next);
 void job_finished(struct sim *, struct job *, enum job_state);
 void job_released(struct sim *, struct job *);          /* holds nothing; ends or requeues it */
 
@@ -171,6 +189,11 @@ void job_released(struct sim *, struct job *);          /* holds nothing; ends o
 int64_t job_total_shares(const struct sim *, const struct job *);
 const struct job_detail *job_detail_of(const struct sim *, const struct job *);
 uint32_t job_account(struct sim *, const struct job *, uint32_t group); /* ledger account of its current cause */
+/* Makes the job of a spec and writes its submission; the caller hands it to the policy. */
+struct job *job_submit(struct sim *, size_t index);
+/* At the end of a run: brings an unfinished job's waits up to now (it leaves its class), then writes its row. */
+void job_settle(struct sim *, struct job *);
+void job_write_row(struct sim *, struct job *);
 /* The request that places all of a job's main role at once. */
 void job_request(const struct sim *, const struct job *, struct place_request *);
 void sim_record(struct sim *, enum record_type, const struct job *, uint32_t subject, unsigned code, int64_t a,

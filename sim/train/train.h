@@ -4,9 +4,11 @@
  * back to the last durable checkpoint; what lies below the old high-water mark is redone work.
  *
  *     struct train *t = train_create(sim, job, &hooks);
- *     train_run(sim, t, shares, account);     // all ranks step from now on
+ *     hold_lift(sim, &pod_hold) ...            // the owner lifts the shares of all ranks,
+ *     train_run(sim, t, &who, 1, ranks, ppm);  // all ranks step from now on
  *     ... hooks.end / hooks.crash / hooks.hang are called ...
- *     train_halt(sim, t, keep);               // ranks stop; the time since train_run is booked, part by part
+ *     train_halt(sim, t);                     // ranks stop; the time since train_run is booked, part by part,
+ *     hold_land(sim, &pod_hold, ACT_...) ...  // and the owner lands the shares
  *     train_roll_back(sim, t);                // to the last durable checkpoint; the next run redoes
  *
  * A step is not an event: one event stands for the next thing that matters (end, checkpoint, process fault). Of a step's
@@ -15,7 +17,8 @@
  * does not train books ACT_OTHER_LOAD.
  * Process faults come from a stream keyed by (job, kind, k) on accumulated training time, so they are paired across
  * approaches. Checkpoint time does not count as training time.
- * While it runs the shares are lifted from the ledger (ledger.h); train_halt lands them in `to`.
+ * A blocking save books ACT_CHECKPOINT; the ranks count as running. An asynchronous one blocks for save_ns and is durable
+ * background_ns later; a failure before that falls back to the save before.
  *
  * Units: ns, steps, shares. Memory: ~200 bytes, in the simulation's heap; train_destroy frees it.
  *
@@ -26,24 +29,25 @@
 
 #include "sim/cluster/sim.h"
 
+/* Called with the ranks halted already (train_halt has been done); the owner lands the shares. */
 struct train_hooks {
     void (*end)(struct sim *, struct job *);               /* all steps are done */
-    void (*crash)(struct sim *, struct job *, uint32_t rank); /* a process died; call train_halt */
-    void (*hang)(struct sim *, struct job *, uint32_t rank);  /* a process hangs; call train_halt */
+    void (*crash)(struct sim *, struct job *, uint32_t rank); /* a process died */
+    void (*hang)(struct sim *, struct job *, uint32_t rank);  /* a process hangs */
 };
 
-/* How the time of an attempt is spent per step at its present size; asked from models/ once a change of rate. */
-struct step_parts { int64_t compute_ns, communication_ns, data_ns; };
+/* Shares that train, by ledger account (one a node group). */
+struct train_shares { uint32_t account; int64_t shares; };
+enum { TRAIN_MAX_ACCOUNTS = 8 };
 
 struct train *train_create(struct sim *, struct job *, const struct train_hooks *);
 void train_destroy(struct sim *, struct train *);
 
-/* Ranks step from now on, with the shares (in clocked activity `from` of `account`) of `ranks` replicas. `speed_ppm`:
- * 1,000,000 is the nominal size; an elastic job at half size has 500,000. */
-void train_run(struct sim *, struct train *, uint32_t account, enum activity from, int64_t shares, uint32_t ranks,
+/* Ranks step from now on. `speed_ppm`: 1,000,000 is the nominal size; an elastic job at half size has 500,000. */
+void train_run(struct sim *, struct train *, const struct train_shares *, uint32_t n, uint32_t ranks,
                uint32_t speed_ppm);
-/* Ranks stop. The shares land in activity `to`. Work done since the last durable checkpoint stays until a roll back. */
-void train_halt(struct sim *, struct train *, enum activity to);
+/* Ranks stop; what they did since train_run is booked. Work since the last durable checkpoint stays until a roll back. */
+void train_halt(struct sim *, struct train *);
 /* Work since the last durable checkpoint is lost. Returns the steps lost. */
 int64_t train_roll_back(struct sim *, struct train *);
 /* A save right now, durable at once (a graceful preemption); false when the job has no checkpoints. */
@@ -51,7 +55,7 @@ bool train_save_now(struct sim *, struct train *);
 
 bool train_running(const struct train *);
 bool train_done(const struct train *);
-int64_t train_load_ns(const struct train *); /* time to load the checkpoint that it would resume from; 0 without one */
+int64_t train_load_ns(const struct sim *, const struct train *); /* time to load the checkpoint that it would resume from; 0 without one */
 int64_t train_remaining_ns(const struct sim *, const struct train *); /* at nominal size, without checkpoints */
 
 #endif

@@ -1,0 +1,353 @@
+/* job.c - the states of a job, its waits and what is written of it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/cluster/hold.h"
+#include "sim/cluster/sim.h"
+
+/* ---- small things ---- */
+
+const struct job_detail *job_detail_of(const struct sim *s, const struct job *j)
+{
+    return &s->scenario->details[j->spec->detail];
+}
+
+int64_t job_total_shares(const struct sim *s, const struct job *j) { return job_shares(s->scenario, j->spec); }
+
+uint32_t job_account(struct sim *s, const struct job *j, uint32_t group)
+{
+    struct ledger_key key = {.group = (uint16_t)group,
+                             .queue = j->spec->queue,
+                             .team = j->spec->team,
+                             .kind = (uint16_t)job_detail_of(s, j)->kind,
+                             .cause = j->cause};
+    return ledger_account(s->ledger, &key);
+}
+
+void sim_record(struct sim *s, enum record_type type, const struct job *j, uint32_t subject, unsigned code, int64_t a,
+                int64_t b)
+{
+    struct record r = {.time_ns = sim_now(s),
+                       .type = (uint16_t)type,
+                       .code = (uint16_t)code,
+                       .job = j ? j->index : NO_JOB,
+                       .subject = subject,
+                       .a = a,
+                       .b = b};
+    recorder_put(s->recorder, &r);
+}
+
+void job_request(const struct sim *s, const struct job *j, struct place_request *r)
+{
+    const struct job_detail *d = job_detail_of(s, j);
+    uint32_t main = d->n_roles - 1;
+    *r = (struct place_request){
+        .replicas = job_role_replicas(s->scenario, j->spec, main),
+        .shares = job_role_shares(s->scenario, j->spec, main),
+        .cpu_milli = d->roles[main].cpu_milli,
+        .mem_bytes = d->roles[main].mem_bytes,
+        .groups = d->groups,
+        .placement = s->scenario->approach.placement,
+        .topology = d->topology_level,
+        .topology_required = d->topology_required,
+    };
+}
+
+/* ---- demand of pending jobs ---- */
+
+/* Demand is counted in one node group: the allowed one that has most GPUs (ties: the first). */
+static uint16_t demand_group(const struct sim *s, uint64_t groups)
+{
+    const struct cluster_spec *c = &s->scenario->cluster;
+    uint32_t best = 0;
+    int64_t most = -1;
+    for (uint32_t g = 0; g < c->n_groups; g++) {
+        int64_t gpus = (int64_t)c->groups[g].count * c->groups[g].gpus;
+        if ((groups >> g & 1) && gpus > most) {
+            most = gpus;
+            best = g;
+        }
+    }
+    return (uint16_t)best;
+}
+
+static bool is_kept_off(unsigned reason)
+{
+    return reason == WAIT_ORDER || reason == WAIT_QUOTA || reason == WAIT_ADMISSION_CHECK || reason == WAIT_CONTROL_PLANE;
+}
+
+static bool is_misfit(unsigned reason)
+{
+    return reason == WAIT_CAPACITY || reason == WAIT_FRAGMENTATION || reason == WAIT_TOPOLOGY;
+}
+
+static void demand(struct sim *s, uint16_t group, unsigned reason, int64_t shares)
+{
+    if (shares == 0) return;
+    if (is_kept_off(reason)) s->blocked_shares[group] += shares;
+    else if (is_misfit(reason)) s->fragmented_shares[group] += shares;
+    else return;
+    ledger_demand(s->ledger, group, s->blocked_shares[group], s->fragmented_shares[group], sim_now(s));
+}
+
+/* ---- waiting ---- */
+
+void sim_class_init(struct sim *s, struct wait_class *c, uint64_t groups, enum wait_reason reason)
+{
+    *c = (struct wait_class){.clock = {.since_ns = sim_now(s), .reason = reason}, .group = demand_group(s, groups)};
+}
+
+void sim_class_reason(struct sim *s, struct wait_class *c, enum wait_reason reason)
+{
+    if (c->clock.reason == reason) return;
+    demand(s, c->group, c->clock.reason, -c->shares);
+    wait_clock_set(&c->clock, reason, sim_now(s));
+    demand(s, c->group, reason, c->shares);
+}
+
+static struct job_live *live_of(struct sim *s, struct job *j)
+{
+    if (j->live) return j->live;
+    struct job_live *l = s->free_live;
+    if (l) s->free_live = l->state;
+    else l = xmalloc(sizeof *l);
+    memset(l, 0, sizeof *l);
+    l->admitted_ns = l->allocated_ns = l->started_ns = l->finished_ns = -1;
+    l->wait.reason = NOT_WAITING;
+    l->wait.since_ns = sim_now(s);
+    return j->live = l;
+}
+
+static void leave_class(struct sim *s, struct job *j)
+{
+    struct wait_class *c = j->class;
+    int64_t shares = job_total_shares(s, j);
+    wait_leave(&j->ticket, &c->clock, sim_now(s), live_of(s, j)->wait.sum_ns);
+    demand(s, c->group, c->clock.reason, -shares);
+    c->shares -= shares;
+    c->jobs--;
+    j->class = NULL;
+    j->live->wait.since_ns = sim_now(s);
+}
+
+void job_settle(struct sim *s, struct job *j)
+{
+    if (j->class) leave_class(s, j);
+    else if (j->live) wait_track_set(&j->live->wait, j->live->wait.reason, sim_now(s));
+}
+
+static void own_demand(struct sim *s, struct job *j, int64_t sign)
+{
+    if (j->state != JOB_PENDING) return;
+    demand(s, demand_group(s, job_detail_of(s, j)->groups), j->wait, sign * job_total_shares(s, j));
+}
+
+void job_wait(struct sim *s, struct job *j, unsigned reason)
+{
+    if (j->class) leave_class(s, j);
+    else if (j->wait == reason && j->live) return;
+    else own_demand(s, j, -1);
+    j->wait = (uint8_t)reason;
+    own_demand(s, j, +1);
+    wait_track_set(&live_of(s, j)->wait, reason, sim_now(s));
+    if (j->state != JOB_PENDING) sim_record(s, REC_JOB_WAIT, j, 0, reason, NO_JOB, 0);
+}
+
+void job_wait_in(struct sim *s, struct job *j, struct wait_class *c)
+{
+    assert(j->state == JOB_PENDING);
+    if (j->class == c) return;
+    if (j->class) leave_class(s, j);
+    else if (j->live) {
+        own_demand(s, j, -1);
+        wait_track_set(&j->live->wait, NOT_WAITING, sim_now(s));
+    }
+    j->wait = NOT_WAITING;
+    j->class = c;
+    wait_join(&j->ticket, &c->clock, sim_now(s));
+    c->jobs++;
+    int64_t shares = job_total_shares(s, j);
+    c->shares += shares;
+    demand(s, c->group, c->clock.reason, shares);
+}
+
+/* ---- passes ---- */
+
+void sim_pass(struct sim *s, event_fn *fn, bool *asked)
+{
+    if (*asked) return;
+    *asked = true;
+    event_now(s->events, EVENT_SCHEDULE, fn, NULL);
+}
+
+/* ---- changes of state ---- */
+
+static const struct lifecycle_ops *life_of(const struct sim *s, const struct job *j)
+{
+    return s->lifecycle[job_detail_of(s, j)->kind];
+}
+
+void job_admit(struct sim *s, struct job *j, uint64_t groups, struct alloc *a)
+{
+    struct job_live *l = live_of(s, j);
+    assert(j->state == JOB_PENDING);
+    if (j->class) leave_class(s, j);
+    else own_demand(s, j, -1);
+    wait_track_set(&l->wait, NOT_WAITING, sim_now(s));
+    j->wait = NOT_WAITING;
+    j->state = JOB_ADMITTED;
+    if (l->admitted_ns < 0) l->admitted_ns = sim_now(s);
+    l->groups = groups;
+    l->life = life_of(s, j);
+    l->attempt++;
+    s->last_progress_ns = sim_now(s);
+    if (a) {
+        l->alloc = *a;
+        *a = (struct alloc){0};
+    }
+    sim_record(s, REC_JOB_ADMITTED, j, l->attempt, l->flavor, 0, 0);
+    l->life->start(s, j);
+}
+
+void job_preempt(struct sim *s, struct job *j, enum stop_reason reason, const struct job *by)
+{
+    assert(j->state == JOB_ADMITTED || j->state == JOB_RUNNING);
+    assert(!(j->flags & JOB_STOPPING));
+    j->live->preemptions++;
+    j->flags |= JOB_STOPPING;
+    sim_record(s, REC_JOB_EVICTED, j, j->live->attempt, reason, by ? by->index : NO_JOB, 0);
+    if (j->state == JOB_RUNNING) s->n_stepping--;
+    j->state = JOB_ADMITTED;
+    job_wait(s, j, reason == STOP_SUSPENDED ? WAIT_SUSPENDED : WAIT_PREEMPTED);
+    j->live->life->stop(s, j, reason);
+}
+
+void job_allocated(struct sim *s, struct job *j)
+{
+    if (j->live->allocated_ns < 0) j->live->allocated_ns = sim_now(s);
+    sim_record(s, REC_JOB_ALLOCATED, j, j->live->attempt, j->cause, 0, 0);
+}
+
+void job_started(struct sim *s, struct job *j)
+{
+    assert(j->state == JOB_ADMITTED);
+    if (j->live->started_ns < 0) j->live->started_ns = sim_now(s);
+    wait_track_set(&j->live->wait, NOT_WAITING, sim_now(s));
+    j->wait = NOT_WAITING;
+    j->state = JOB_RUNNING;
+    s->n_stepping++;
+    s->last_progress_ns = sim_now(s);
+    sim_record(s, REC_JOB_STARTED, j, j->live->attempt, j->cause, 0, 0);
+}
+
+void job_interrupted(struct sim *s, struct job *j, unsigned wait_reason, enum cause next)
+{
+    if (j->state == JOB_RUNNING) {
+        s->n_stepping--;
+        s->last_progress_ns = sim_now(s);
+        j->state = JOB_ADMITTED;
+        if (next == CAUSE_FAILURE) j->live->restarts++;
+        sim_record(s, REC_JOB_STOPPED, j, j->live->attempt, next, 0, 0);
+    }
+    j->cause = (uint8_t)next;
+    job_wait(s, j, wait_reason);
+}
+
+void job_finished(struct sim *s, struct job *j, enum job_state state)
+{
+    struct job_live *l = live_of(s, j);
+    assert(!(j->flags & JOB_ENDED));
+    if (j->class) leave_class(s, j);
+    if (j->state == JOB_PENDING) own_demand(s, j, -1);
+    if (j->state == JOB_RUNNING) s->n_stepping--;
+    wait_track_set(&l->wait, NOT_WAITING, sim_now(s));
+    j->wait = NOT_WAITING;
+    j->state = (uint8_t)state;
+    j->flags |= JOB_ENDED;
+    l->finished_ns = s->last_progress_ns = sim_now(s);
+    sim_record(s, REC_JOB_FINISHED, j, l->attempt, state, 0, 0);
+    s->policy->finished(s, j);
+}
+
+static int64_t ideal_ns(const struct job *j) { return j->spec->work_ns; }
+
+void job_write_row(struct sim *s, struct job *j)
+{
+    const struct scenario *sc = s->scenario;
+    const struct job_live none = {.admitted_ns = -1, .allocated_ns = -1, .started_ns = -1, .finished_ns = -1};
+    const struct job_live *l = j->live ? j->live : &none;
+    char buf[24];
+    bool text = j->spec->flags & JOB_ID_TEXT;
+    struct job_row row = {
+        .id = text ? job_id(sc, j->spec, buf) : NULL,
+        .number = j->spec->id,
+        .state = j->state,
+        .gpu_shares = job_total_shares(s, j),
+        .submit_ns = j->spec->submit_ns,
+        .admitted_ns = l->admitted_ns,
+        .allocated_ns = l->allocated_ns,
+        .started_ns = l->started_ns,
+        .finished_ns = l->finished_ns,
+        .nodes = l->nodes,
+        .n_nodes = l->n_nodes,
+        .restarts = l->restarts,
+        .preemptions = l->preemptions,
+        .team = sc->teams[j->spec->team],
+        .queue = sc->queues[j->spec->queue],
+        .kind = job_kind_table[job_detail_of(s, j)->kind].name,
+        .priority = j->spec->priority,
+        .ideal_ns = ideal_ns(j),
+        .work = l->work,
+        .redone = l->redone,
+        .held = l->held,
+        .wait_ns = l->wait.sum_ns,
+    };
+    run_job(s->out, &row);
+}
+
+static void forget(struct sim *s, struct job *j)
+{
+    s->by_index[j->index] = NULL;
+    s->n_live--;
+    s->n_ended++;
+    if (j->live) {
+        free(j->live->nodes);
+        j->live->state = s->free_live;
+        s->free_live = j->live;
+    }
+    j->policy = s->free_jobs;
+    s->free_jobs = j;
+}
+
+void job_released(struct sim *s, struct job *j)
+{
+    s->policy->released(s, j);
+    if (j->flags & JOB_ENDED) {
+        job_write_row(s, j);
+        forget(s, j);
+        return;
+    }
+    assert(j->flags & JOB_STOPPING);
+    j->flags &= (uint8_t)~JOB_STOPPING;
+    j->state = JOB_PENDING;
+    j->cause = CAUSE_PREEMPTION;
+    if (j->wait != WAIT_SUSPENDED) s->policy->submit(s, j);
+}
+
+struct job *job_submit(struct sim *s, size_t index)
+{
+    struct job *j = s->free_jobs;
+    if (j) s->free_jobs = j->policy;
+    else j = xmalloc(sizeof *j);
+    *j = (struct job){.spec = &s->specs[index], .index = (int32_t)index, .wait = NOT_WAITING};
+    s->by_index[index] = j;
+    s->n_live++;
+    sim_record(s, REC_JOB_SUBMITTED, j, (uint32_t)(job_total_shares(s, j)), job_detail_of(s, j)->kind, j->spec->queue,
+               j->spec->team);
+    return j;
+}

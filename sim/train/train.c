@@ -1,0 +1,356 @@
+/* train.c - see train.h.
+ *
+ * A run of ranks is one segment of constant rate from `since_ns`. Its position is a whole step and the real ns into it;
+ * everything else (parts, redone work, faults) is derived from the segment when it ends.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "sim/train/train.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "models/ring.h"
+
+typedef __int128 wide;
+
+enum segment { IDLE, STEPPING, SAVING };
+enum stop_kind { AT_END, AT_SAVE, AT_CRASH, AT_HANG, N_STOPS };
+
+struct fault_clock { /* process faults of one kind, on accumulated rank-time */
+    struct stream stream;
+    wide at;             /* rank-ns of the next one; < 0: never */
+    int64_t mtbf_ns;
+};
+
+struct train {
+    const struct train_hooks *hooks;
+    struct job *job;
+    int64_t step_ns, total_steps, tail_ns; /* nominal; the tail is a last, shorter step */
+    int64_t save_every;                    /* steps; 0: no checkpoints */
+    int64_t step, into_ns;                 /* position at since_ns: real ns into the step, at length_ns */
+    int64_t length_ns;                     /* of a step, real */
+    int64_t high_step, high_into;          /* furthest position ever, into in nominal ns */
+    int64_t durable, pending, pending_at;  /* last durable step; step of a save under way in the background */
+    int64_t since_ns;
+    struct { int64_t compute, communication, data; } parts;
+    struct train_shares who[TRAIN_MAX_ACCOUNTS];
+    uint32_t n_who, ranks;
+    wide rank_ns;
+    struct fault_clock crash, hang;
+    struct event_id timer;
+    enum stop_kind next;
+    enum segment segment;
+};
+
+/* ---- creation ---- */
+
+static void fault_draw(struct fault_clock *f)
+{
+    int64_t gap = stream_exponential_ns(&f->stream, f->mtbf_ns);
+    f->at += gap;
+}
+
+static struct fault_clock fault_clock(struct sim *s, const struct job *j, int64_t mtbf_ns, uint64_t kind)
+{
+    struct fault_clock f = {.mtbf_ns = mtbf_ns, .at = mtbf_ns > 0 ? 0 : -1};
+    if (mtbf_ns <= 0) return f;
+    f.stream = stream_make(s->scenario->run.seed, s->replication, STREAM_PROCESS_FAULT,
+                           (uint64_t)j->index << 1 | kind);
+    fault_draw(&f);
+    return f;
+}
+
+static int64_t nominal_step(const struct step_spec *p, int64_t work_ns)
+{
+    int64_t comm = p->communication_ns > 0 ? p->communication_ns : 0;
+    int64_t ns = p->compute_ns + comm + p->data_ns;
+    if (ns > 0) return ns;
+    return work_ns < NS_PER_S ? (work_ns > 0 ? work_ns : 1) : NS_PER_S; /* given as a duration: steps of 1 s */
+}
+
+struct train *train_create(struct sim *s, struct job *j, const struct train_hooks *hooks)
+{
+    const struct job_detail *d = job_detail_of(s, j);
+    struct train *t = xcalloc(1, sizeof *t);
+    t->hooks = hooks;
+    t->job = j;
+    t->step_ns = nominal_step(&d->step, j->spec->work_ns);
+    t->total_steps = j->spec->work_ns / t->step_ns;
+    t->tail_ns = j->spec->work_ns % t->step_ns;
+    t->length_ns = t->step_ns;
+    t->pending = -1;
+    if (d->checkpoint.interval_ns > 0)
+        t->save_every = d->checkpoint.interval_ns < t->step_ns ? 1 : d->checkpoint.interval_ns / t->step_ns;
+    t->crash = fault_clock(s, j, d->crash_mtbf_ns, 0);
+    t->hang = fault_clock(s, j, d->hang_mtbf_ns, 1);
+    return t;
+}
+
+void train_destroy(struct sim *s, struct train *t)
+{
+    if (!t) return;
+    event_cancel(s->events, t->timer);
+    free(t);
+}
+
+/* ---- rate ---- */
+
+/* Communication of a step at this size, from the network model; the ring crosses nodes when there are several. */
+static int64_t modelled_communication(const struct sim *s, const struct train *t)
+{
+    const struct network_model *n = &s->scenario->cluster.network;
+    const struct job_detail *d = job_detail_of(s, t->job);
+    const struct role_spec *role = &d->roles[d->n_roles - 1];
+    uint32_t gpus = role->gpu_shares >= 1000 ? role->gpu_shares / 1000 : 1;
+    double rate = t->ranks > 1 ? n->inter_bytes_per_s / gpus : n->intra_bytes_per_s;
+    if (rate > n->intra_bytes_per_s) rate = n->intra_bytes_per_s;
+    return ring_all_reduce_ns(d->step.gradient_bytes, t->ranks * gpus, n->latency_ns, rate);
+}
+
+static int64_t scaled(int64_t ns, uint32_t ppm)
+{
+    wide x = (wide)ns * 1000000;
+    return (int64_t)((x + ppm - 1) / ppm);
+}
+
+/* The length of a step at this size. The current step is rescaled, so the work done in it stays the same fraction. */
+static void set_rate(const struct sim *s, struct train *t, uint32_t ppm)
+{
+    const struct step_spec *p = &job_detail_of(s, t->job)->step;
+    t->parts.compute = scaled(p->compute_ns, ppm);
+    t->parts.data = scaled(p->data_ns, ppm);
+    t->parts.communication = p->communication_ns >= 0 ? p->communication_ns : modelled_communication(s, t);
+    int64_t length = t->parts.compute + t->parts.communication + t->parts.data;
+    if (p->compute_ns + p->data_ns == 0 && p->communication_ns == 0) length = t->parts.compute = scaled(t->step_ns, ppm);
+    wide into = (wide)t->into_ns * length / t->length_ns;
+    t->into_ns = (int64_t)into;
+    t->length_ns = length;
+}
+
+/* Real ns from the position to the beginning of a step; the tail counts as part of a step. */
+static int64_t time_to(const struct train *t, int64_t step) { return (step - t->step) * t->length_ns - t->into_ns; }
+
+static int64_t time_to_end(const struct train *t)
+{
+    wide tail = (wide)t->tail_ns * t->length_ns / t->step_ns;
+    return time_to(t, t->total_steps) + (int64_t)tail;
+}
+
+/* ---- what comes next ---- */
+
+static void on_timer(void *ctx, void *arg);
+
+static int64_t time_to_fault(const struct train *t, const struct fault_clock *f)
+{
+    if (f->at < 0) return INT64_MAX;
+    wide left = f->at - t->rank_ns;
+    if (left < 0) left = 0;
+    left = (left + t->ranks - 1) / t->ranks;
+    return left > INT64_MAX ? INT64_MAX : (int64_t)left;
+}
+
+static void arm(struct sim *s, struct train *t)
+{
+    int64_t in[N_STOPS] = {time_to_end(t), INT64_MAX, time_to_fault(t, &t->crash), time_to_fault(t, &t->hang)};
+    if (t->save_every) {
+        int64_t at = (t->step / t->save_every + 1) * t->save_every;
+        if (at < t->total_steps || (at == t->total_steps && t->tail_ns)) in[AT_SAVE] = time_to(t, at);
+    }
+    t->next = AT_END;
+    for (int k = AT_SAVE; k < N_STOPS; k++)
+        if (in[k] < in[t->next]) t->next = (enum stop_kind)k;
+    t->since_ns = sim_now(s);
+    t->segment = STEPPING;
+    t->timer = event_after(s->events, in[t->next] < 0 ? 0 : in[t->next], t->next == AT_END ? EVENT_RELEASE : EVENT_FAULT,
+                           on_timer, t);
+}
+
+/* ---- booking ---- */
+
+static share_ns times(int64_t shares, int64_t ns)
+{
+    share_ns a = (uint64_t)shares, b = (uint64_t)ns;
+    return a * b;
+}
+
+static void book_one(struct sim *s, struct train *t, enum activity activity, bool redone, int64_t ns)
+{
+    struct job_live *l = t->job->live;
+    if (ns == 0) return;
+    for (uint32_t i = 0; i < t->n_who; i++) {
+        share_ns sum = times(t->who[i].shares, ns);
+        ledger_book(s->ledger, t->who[i].account, activity, redone, sum);
+        if (redone) l->redone += sum;
+        else l->work += sum;
+    }
+}
+
+/* Part of the first x ns of the segment, by cumulative floor. */
+static int64_t upto(int64_t x, int64_t parts, int64_t length) { return (int64_t)((wide)x * parts / length); }
+
+static void book_steps(struct sim *s, struct train *t, int64_t from, int64_t to, bool redone)
+{
+    int64_t c = t->parts.compute, m = c + t->parts.communication, l = t->length_ns;
+    int64_t compute = upto(to, c, l) - upto(from, c, l);
+    int64_t most = upto(to, m, l) - upto(from, m, l);
+    book_one(s, t, ACT_COMPUTE, redone, compute);
+    book_one(s, t, ACT_COMMUNICATION, redone, most - compute);
+    book_one(s, t, ACT_DATA_WAIT, redone, to - from - most);
+}
+
+/* Ends a stepping segment: books it (below the high-water mark as redone) and moves the position. */
+static void end_stepping(struct sim *s, struct train *t)
+{
+    int64_t spent = sim_now(s) - t->since_ns;
+    wide high = (wide)(t->high_step - t->step) * t->length_ns + (wide)t->high_into * t->length_ns / t->step_ns - t->into_ns;
+    int64_t redo = high < 0 ? 0 : high > spent ? spent : (int64_t)high;
+    book_steps(s, t, 0, redo, true);
+    book_steps(s, t, redo, spent, false);
+    int64_t into = t->into_ns + spent;
+    sim_record(s, REC_STEPS, t->job, 0, redo > 0, t->step, t->step + into / t->length_ns);
+    t->step += into / t->length_ns;
+    t->into_ns = into % t->length_ns;
+    t->rank_ns += (wide)spent * t->ranks;
+    int64_t nominal = (int64_t)((wide)t->into_ns * t->step_ns / t->length_ns);
+    if (t->step > t->high_step || (t->step == t->high_step && nominal > t->high_into)) {
+        t->high_step = t->step;
+        t->high_into = nominal;
+    }
+    if (s->last_progress_ns < sim_now(s)) s->last_progress_ns = sim_now(s);
+}
+
+/* ---- checkpoints ---- */
+
+static void settle_background(const struct sim *s, struct train *t)
+{
+    if (t->pending >= 0 && t->pending_at <= sim_now(s)) {
+        t->durable = t->pending;
+        t->pending = -1;
+    }
+}
+
+static void begin_save(struct sim *s, struct train *t)
+{
+    const struct checkpoint_spec *c = &job_detail_of(s, t->job)->checkpoint;
+    settle_background(s, t);
+    sim_record(s, REC_CHECKPOINT, t->job, 0, 0, t->step, 0);
+    t->since_ns = sim_now(s);
+    t->segment = SAVING;
+    t->timer = event_after(s->events, c->save_ns, EVENT_CONTROL, on_timer, t);
+}
+
+static void end_save(struct sim *s, struct train *t)
+{
+    const struct checkpoint_spec *c = &job_detail_of(s, t->job)->checkpoint;
+    book_one(s, t, ACT_CHECKPOINT, false, sim_now(s) - t->since_ns);
+    t->pending = t->step;
+    t->pending_at = sim_now(s) + c->background_ns;
+    settle_background(s, t);
+    sim_record(s, REC_CHECKPOINT, t->job, 0, 1, t->step, 0);
+}
+
+/* ---- running ---- */
+
+static void stop(struct train *t)
+{
+    t->segment = IDLE;
+    t->timer = EVENT_NONE;
+}
+
+static uint32_t victim(const struct train *t, struct fault_clock *f)
+{
+    uint64_t rank = stream_uniform_int(&f->stream, t->ranks);
+    fault_draw(f);
+    return (uint32_t)rank;
+}
+
+static void on_fault(struct sim *s, struct train *t, struct fault_clock *f, bool hang)
+{
+    uint32_t rank = victim(t, f);
+    stop(t);
+    sim_record(s, REC_FAULT, t->job, rank, hang ? DO_HANG : DO_CRASH, 0, 0);
+    if (hang) t->hooks->hang(s, t->job, rank);
+    else t->hooks->crash(s, t->job, rank);
+}
+
+static void on_timer(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct train *t = arg;
+    if (t->segment == SAVING) {
+        end_save(s, t);
+        arm(s, t);
+        return;
+    }
+    end_stepping(s, t);
+    switch (t->next) {
+    case AT_SAVE: begin_save(s, t); return;
+    case AT_CRASH: on_fault(s, t, &t->crash, false); return;
+    case AT_HANG: on_fault(s, t, &t->hang, true); return;
+    default: stop(t); t->hooks->end(s, t->job);
+    }
+}
+
+void train_run(struct sim *s, struct train *t, const struct train_shares *who, uint32_t n, uint32_t ranks,
+               uint32_t speed_ppm)
+{
+    assert(t->segment == IDLE && n <= TRAIN_MAX_ACCOUNTS && ranks > 0 && speed_ppm > 0);
+    for (uint32_t i = 0; i < n; i++) t->who[i] = who[i];
+    t->n_who = n;
+    t->ranks = ranks;
+    set_rate(s, t, speed_ppm);
+    arm(s, t);
+}
+
+void train_halt(struct sim *s, struct train *t)
+{
+    if (t->segment == IDLE) return;
+    event_cancel(s->events, t->timer);
+    if (t->segment == STEPPING) end_stepping(s, t);
+    else book_one(s, t, ACT_CHECKPOINT, false, sim_now(s) - t->since_ns);
+    stop(t);
+}
+
+int64_t train_roll_back(struct sim *s, struct train *t)
+{
+    assert(t->segment == IDLE);
+    settle_background(s, t);
+    int64_t lost = t->step - t->durable;
+    if (lost || t->into_ns) sim_record(s, REC_ROLLBACK, t->job, 0, 0, t->step, t->durable);
+    t->step = t->durable;
+    t->into_ns = 0;
+    t->pending = -1;
+    return lost;
+}
+
+bool train_save_now(struct sim *s, struct train *t)
+{
+    if (!t->save_every) return false;
+    t->durable = t->step;
+    t->pending = -1;
+    sim_record(s, REC_CHECKPOINT, t->job, 0, 2, t->step, 0);
+    return true;
+}
+
+bool train_running(const struct train *t) { return t->segment != IDLE; }
+
+bool train_done(const struct train *t)
+{
+    return t->step > t->total_steps || (t->step == t->total_steps && time_to_end(t) <= 0);
+}
+
+int64_t train_load_ns(const struct sim *s, const struct train *t)
+{
+    return t->durable > 0 ? job_detail_of(s, t->job)->checkpoint.load_ns : 0;
+}
+
+int64_t train_remaining_ns(const struct sim *s, const struct train *t)
+{
+    int64_t step = t->step, into = t->into_ns;
+    if (t->segment == STEPPING) into += sim_now(s) - t->since_ns;
+    wide left = (wide)(t->total_steps - step) * t->step_ns + t->tail_ns - (wide)into * t->step_ns / t->length_ns;
+    return left < 0 ? 0 : (int64_t)left;
+}
