@@ -11,7 +11,10 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
+#include "base/hmap.h"
+#include "base/mem.h"
 
 /* A count of shares and its integral over time. */
 struct clocked {
@@ -38,24 +41,16 @@ struct group {
     uint32_t account;
 };
 
-enum { WHY_BYTES = 240, FIRST_INDEX = 64 };
+enum { WHY_BYTES = 240 };
 
 struct ledger {
     struct group *groups;
-    struct account *accounts;
-    uint32_t *index; /* open addressing: account + 1, 0 is empty; a power of two, at most half full */
+    ARRAY(struct account) accounts;
+    struct hmap index[N_CAUSES]; /* key_bits -> account */
     char *why;
     int64_t now_ns;
     unsigned n_groups;
-    uint32_t n_accounts, room, index_size;
 };
-
-static void *must(void *memory)
-{
-    if (memory) return memory;
-    fputs("trainyard: out of memory in the ledger\n", stderr);
-    abort();
-}
 
 /* ---- clocks ---- */
 
@@ -80,67 +75,32 @@ static inline void advance(struct ledger *l, int64_t now_ns)
 
 /* ---- accounts ---- */
 
-static uint32_t key_hash(const struct ledger_key *k)
+/* All columns but the cause, which has a map of its own. */
+static uint64_t key_bits(const struct ledger_key *k)
 {
-    uint64_t h = (uint64_t)k->group | (uint64_t)k->queue << 16 | (uint64_t)k->team << 32 | (uint64_t)k->kind << 48;
-    h = (h ^ (uint64_t)k->cause << 7) * 0x9e3779b97f4a7c15u; /* Fibonacci hashing: 2^64 / golden ratio */
-    return (uint32_t)(h >> 32);
-}
-
-static bool key_equal(const struct ledger_key *a, const struct ledger_key *b)
-{
-    return a->group == b->group && a->queue == b->queue && a->team == b->team && a->kind == b->kind &&
-           a->cause == b->cause;
-}
-
-/* The slot of a key: its account, or the empty place where it belongs. */
-static uint32_t *index_slot(const struct ledger *l, const struct ledger_key *key)
-{
-    uint32_t mask = l->index_size - 1, i = key_hash(key) & mask;
-    while (l->index[i] && !key_equal(&l->accounts[l->index[i] - 1].key, key)) i = (i + 1) & mask;
-    return &l->index[i];
-}
-
-static void index_grow(struct ledger *l)
-{
-    free(l->index);
-    l->index_size *= 2;
-    l->index = must(calloc(l->index_size, sizeof *l->index));
-    for (uint32_t a = 0; a < l->n_accounts; a++) *index_slot(l, &l->accounts[a].key) = a + 1;
-}
-
-static uint32_t account_add(struct ledger *l, const struct ledger_key *key)
-{
-    if (l->n_accounts == l->room) {
-        l->room = l->room ? 2 * l->room : 16;
-        l->accounts = must(realloc(l->accounts, l->room * sizeof *l->accounts));
-    }
-    struct account *a = &l->accounts[l->n_accounts];
-    memset(a, 0, sizeof *a);
-    a->key = *key;
-    return l->n_accounts++;
+    return (uint64_t)k->group | (uint64_t)k->queue << 16 | (uint64_t)k->team << 32 | (uint64_t)k->kind << 48;
 }
 
 uint32_t ledger_account(struct ledger *l, const struct ledger_key *key)
 {
+    uint64_t found;
     assert(key->group < l->n_groups && key->cause < N_CAUSES);
-    uint32_t *slot = index_slot(l, key);
-    if (*slot) return *slot - 1;
-    uint32_t account = account_add(l, key);
-    *slot = account + 1;
-    if (2 * l->n_accounts > l->index_size) index_grow(l);
-    return account;
+    if (hmap_get_u64(&l->index[key->cause], key_bits(key), &found)) return (uint32_t)found;
+    struct account *a = array_add(&l->accounts);
+    a->key = *key;
+    hmap_put_u64(&l->index[key->cause], key_bits(key), l->accounts.n - 1);
+    return (uint32_t)(l->accounts.n - 1);
 }
 
 const struct ledger_key *ledger_account_key(const struct ledger *l, uint32_t account)
 {
-    assert(account < l->n_accounts);
-    return &l->accounts[account].key;
+    assert(account < l->accounts.n);
+    return &l->accounts.v[account].key;
 }
 
 uint32_t ledger_accounts(const struct ledger *l)
 {
-    return l->n_accounts;
+    return (uint32_t)l->accounts.n;
 }
 
 uint32_t ledger_group_account(const struct ledger *l, unsigned group)
@@ -152,12 +112,10 @@ uint32_t ledger_group_account(const struct ledger *l, unsigned group)
 struct ledger *ledger_create(unsigned n_groups)
 {
     assert(n_groups <= LEDGER_NONE);
-    struct ledger *l = must(calloc(1, sizeof *l));
+    struct ledger *l = xcalloc(1, sizeof *l);
     l->n_groups = n_groups;
-    l->groups = must(calloc(n_groups + 1, sizeof *l->groups));
-    l->why = must(calloc(1, WHY_BYTES));
-    l->index_size = FIRST_INDEX;
-    l->index = must(calloc(l->index_size, sizeof *l->index));
+    l->groups = xcalloc(n_groups + 1, sizeof *l->groups);
+    l->why = xcalloc(1, WHY_BYTES);
     for (unsigned g = 0; g < n_groups; g++)
         l->groups[g].account =
             ledger_account(l, &(struct ledger_key){(uint16_t)g, LEDGER_NONE, LEDGER_NONE, LEDGER_NONE, CAUSE_FIRST});
@@ -168,8 +126,8 @@ void ledger_destroy(struct ledger *l)
 {
     if (!l) return;
     free(l->groups);
-    free(l->accounts);
-    free(l->index);
+    array_free(&l->accounts);
+    for (int c = 0; c < N_CAUSES; c++) hmap_free(&l->index[c]);
     free(l->why);
     free(l);
 }
@@ -178,8 +136,8 @@ void ledger_destroy(struct ledger *l)
 
 static inline struct clocked *clock_of(struct ledger *l, uint32_t account, enum activity activity)
 {
-    assert(account < l->n_accounts && (unsigned)activity < N_ACTIVITIES);
-    return &l->accounts[account].cells[activity].clock;
+    assert(account < l->accounts.n && (unsigned)activity < N_ACTIVITIES);
+    return &l->accounts.v[account].cells[activity].clock;
 }
 
 static inline struct group *group_of(struct ledger *l, unsigned group)
@@ -201,7 +159,7 @@ static inline void set_count(struct clocked *c, int64_t shares, int64_t now_ns)
 /* Splits the idle shares anew by counts: blocked first, then fragmented, the rest is free. */
 static void idle_change(struct ledger *l, struct group *g, int64_t by, int64_t now_ns)
 {
-    struct cell *cells = l->accounts[g->account].cells;
+    struct cell *cells = l->accounts.v[g->account].cells;
     g->idle += by;
     assert(g->idle >= 0 && "more shares are taken from a group than are idle");
     int64_t blocked = lesser(g->idle, g->blocked_demand);
@@ -299,7 +257,7 @@ void ledger_move(struct ledger *l, uint32_t from_account, enum activity from, ui
 
 static void lifted_change(struct ledger *l, uint32_t account, int64_t by, int64_t now_ns)
 {
-    struct account *a = &l->accounts[account];
+    struct account *a = &l->accounts.v[account];
     a->lifted += by;
     assert(a->lifted >= 0 && "more shares land than were lifted");
     change(&l->groups[a->key.group].lifted, by, now_ns);
@@ -323,8 +281,8 @@ void ledger_land(struct ledger *l, uint32_t account, enum activity to, int64_t s
 
 void ledger_book(struct ledger *l, uint32_t account, enum activity activity, bool redone, share_ns amount)
 {
-    assert(account < l->n_accounts && is_held(activity));
-    struct account *a = &l->accounts[account];
+    assert(account < l->accounts.n && is_held(activity));
+    struct account *a = &l->accounts.v[account];
     struct cell *c = &a->cells[activity];
     if (redone)
         c->redone += amount;
@@ -337,8 +295,8 @@ void ledger_book(struct ledger *l, uint32_t account, enum activity activity, boo
 
 int64_t ledger_shares(const struct ledger *l, uint32_t account, enum activity activity)
 {
-    assert(account < l->n_accounts && (unsigned)activity < N_ACTIVITIES);
-    return l->accounts[account].cells[activity].clock.shares;
+    assert(account < l->accounts.n && (unsigned)activity < N_ACTIVITIES);
+    return l->accounts.v[account].cells[activity].clock.shares;
 }
 
 int64_t ledger_idle_shares(const struct ledger *l, unsigned group)
@@ -349,8 +307,8 @@ int64_t ledger_idle_shares(const struct ledger *l, unsigned group)
 
 share_ns ledger_sum(const struct ledger *l, uint32_t account, enum activity activity, bool redone)
 {
-    assert(account < l->n_accounts && (unsigned)activity < N_ACTIVITIES);
-    const struct cell *c = &l->accounts[account].cells[activity];
+    assert(account < l->accounts.n && (unsigned)activity < N_ACTIVITIES);
+    const struct cell *c = &l->accounts.v[account].cells[activity];
     return redone ? c->redone : c->clock.sum;
 }
 
@@ -363,8 +321,8 @@ share_ns ledger_existing(const struct ledger *l, unsigned group)
 void ledger_settle(struct ledger *l, int64_t now_ns)
 {
     advance(l, now_ns);
-    for (uint32_t a = 0; a < l->n_accounts; a++)
-        for (int i = 0; i < N_ACTIVITIES; i++) settle(&l->accounts[a].cells[i].clock, now_ns);
+    for (uint32_t a = 0; a < l->accounts.n; a++)
+        for (int i = 0; i < N_ACTIVITIES; i++) settle(&l->accounts.v[a].cells[i].clock, now_ns);
     for (unsigned g = 0; g < l->n_groups; g++) {
         settle(&l->groups[g].existing, now_ns);
         settle(&l->groups[g].lifted, now_ns);
@@ -373,8 +331,8 @@ void ledger_settle(struct ledger *l, int64_t now_ns)
 
 void ledger_close(struct ledger *l, int64_t end_ns)
 {
-    for (uint32_t a = 0; a < l->n_accounts; a++)
-        assert(l->accounts[a].lifted == 0 && "shares are still lifted at the end of the run");
+    for (uint32_t a = 0; a < l->accounts.n; a++)
+        assert(l->accounts.v[a].lifted == 0 && "shares are still lifted at the end of the run");
     ledger_settle(l, end_ns);
 }
 
@@ -388,8 +346,8 @@ struct totals {
 /* All cells of a group added up, from nothing but the cells. */
 static void add_up(const struct ledger *l, struct totals *totals)
 {
-    for (uint32_t a = 0; a < l->n_accounts; a++) {
-        const struct account *account = &l->accounts[a];
+    for (uint32_t a = 0; a < l->accounts.n; a++) {
+        const struct account *account = &l->accounts.v[a];
         struct totals *t = &totals[account->key.group];
         t->shares += account->lifted;
         for (int i = 0; i < N_ACTIVITIES; i++) {
@@ -420,7 +378,7 @@ static bool differ(const struct ledger *l, unsigned group, const char *what, sha
 
 bool ledger_check(const struct ledger *l, const char **why)
 {
-    struct totals *totals = must(calloc(l->n_groups + 1, sizeof *totals));
+    struct totals *totals = xcalloc(l->n_groups + 1, sizeof *totals);
     bool wrong = false;
     add_up(l, totals);
     for (unsigned i = 0; i < l->n_groups && !wrong; i++) {
