@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -41,6 +42,7 @@ static void write_all(struct out *o, const char *data, size_t n)
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return keep(o, done < 0 ? errno : EIO);
         o->bytes += (uint64_t)done;
+        o->crc = hash_crc32(o->crc, data, (size_t)done);
         data += done;
         n -= (size_t)done;
     }

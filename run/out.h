@@ -36,6 +36,7 @@ struct out {
     uint64_t bytes; /* written to the file */
     size_t n;       /* in the buffer */
     int fd, error;  /* errno of the first failure */
+    uint32_t crc;   /* CRC-32 of the bytes written */
 };
 
 /* Makes or empties the file. False when that failed; the other calls are still allowed. */

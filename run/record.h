@@ -1,14 +1,14 @@
 /* record.h - the logical records of a run: what happened, in order.
  *
- * One record is 40 bytes, little-endian, and says one thing. Every record goes through `recorder_put`: it is hashed into
- * the fingerprint first, then filtered by --record (none: nothing is kept, jobs: the records marked J below, full: all)
- * and appended to timeline.bin. So the fingerprint does not depend on what is kept.
+ * One record is 40 bytes, little-endian, and says one thing. Every record goes through `recorder_put`: it is hashed
+ * into the fingerprint first, then filtered by --record (none: nothing is kept, jobs: the records marked J below, full:
+ * all) and appended to timeline.bin. So the fingerprint does not depend on what is kept.
  *
  *     recorder_put(r, &(struct record){.time_ns = now, .type = REC_JOB_FINISHED, .job = j, .code = JOB_SUCCEEDED});
  *
  * Meaning of job, subject, code, a, b by type: the table below; docs/run-format.md is made from it.
- * Job: index of the job in the run (order of submission), NO_JOB if none. Subject: index of the allocation group, pod or
- * node within its job (pods, groups) or of the cluster (nodes).
+ * Job: index of the job in the run (order of submission), NO_JOB if none. Subject: index of the allocation group, pod
+ * or node within its job (pods, groups) or of the cluster (nodes).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -57,13 +57,19 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 40, "the record is part of the file format");
 
-struct record_info { const char *name; int at_jobs_level; const char *subject, *code, *a, *b; };
+struct record_info {
+    const char *name;
+    int at_jobs_level;
+    const char *subject, *code, *a, *b;
+};
 extern const struct record_info record_table[N_RECORD_TYPES];
 
 /* Final and passing states of a job, in jobs.csv and REC_JOB_FINISHED. */
 #define JOB_STATES(X)                                                                                                  \
-    X(JOB_PENDING, "pending") X(JOB_ADMITTED, "admitted") X(JOB_RUNNING, "running") X(JOB_SUSPENDED, "suspended")      \
-    X(JOB_SUCCEEDED, "succeeded") X(JOB_FAILED, "failed") X(JOB_REJECTED, "rejected") X(JOB_CANCELLED, "cancelled")
+    X(JOB_PENDING, "pending")                                                                                          \
+    X(JOB_ADMITTED, "admitted")                                                                                        \
+    X(JOB_RUNNING, "running") X(JOB_SUSPENDED, "suspended") X(JOB_SUCCEEDED, "succeeded") X(JOB_FAILED, "failed")      \
+        X(JOB_REJECTED, "rejected") X(JOB_CANCELLED, "cancelled")
 #define X_ENUM(e, ...) e,
 enum job_state { JOB_STATES(X_ENUM) N_JOB_STATES };
 #undef X_ENUM

@@ -61,13 +61,12 @@ int timeline_error(const struct timeline_writer *t)
     return t->out.error;
 }
 
-bool timeline_end(struct timeline_writer *t, uint64_t *bytes, uint64_t *records, char **err)
+bool timeline_end(struct timeline_writer *t, struct timeline_written *written, char **err)
 {
     timeline_flush(t);
     bool ok = out_close(&t->out);
     if (!ok && err) *err = out_why(&t->out);
-    if (bytes) *bytes = t->out.bytes;
-    if (records) *records = t->records;
+    *written = (struct timeline_written){t->out.bytes, t->records, t->out.crc};
     out_free(&t->out);
     free(t);
     return ok;

@@ -58,8 +58,13 @@ void timeline_put(struct timeline_writer *, const struct record *);
 void timeline_flush(struct timeline_writer *);
 /* errno of the first failure, 0 when there was none. */
 int timeline_error(const struct timeline_writer *);
-/* Flushes, closes and frees; false and *err (to free) when anything failed. Bytes and records written may be NULL. */
-bool timeline_end(struct timeline_writer *, uint64_t *bytes, uint64_t *records, char **err);
+/* Flushes, closes and frees; false and *err (to free) when anything failed. What was written: bytes, CRC-32, records.
+ */
+struct timeline_written {
+    uint64_t bytes, records;
+    uint32_t crc;
+};
+bool timeline_end(struct timeline_writer *, struct timeline_written *, char **err);
 
 /* The reader over memory, which does not change; timeline_close frees it. */
 struct timeline_reader *timeline_open_memory(const void *data, size_t n);
