@@ -4,6 +4,8 @@
  */
 #include "sim/engine/event.h"
 
+#include "base/mem.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +47,8 @@ struct ring {
 };
 
 struct event_queue {
-    event_key *keys;
+    event_key *keys; /* starts a cache line within `block` */
+    void *block;
     uint32_t heap_count, heap_capacity;
     uint32_t heap_dead;  /* cancelled keys in the heap */
     uint32_t rings_used; /* bit p: ring p holds keys */
@@ -59,16 +62,9 @@ struct event_queue {
     struct ring rings[EVENT_PRIORITIES];
 };
 
-static void *grown(void *p)
-{
-    if (p) return p;
-    fputs("trainyard: out of memory in the event queue\n", stderr);
-    abort();
-}
-
 struct event_queue *event_queue_create(void)
 {
-    struct event_queue *q = grown(calloc(1, sizeof *q));
+    struct event_queue *q = xcalloc(1, sizeof *q);
     q->free_slot = UINT32_MAX;
     return q;
 }
@@ -77,7 +73,7 @@ void event_queue_destroy(struct event_queue *q)
 {
     if (!q) return;
     for (int p = 0; p < EVENT_PRIORITIES; p++) free(q->rings[p].keys);
-    free(q->keys);
+    free(q->block);
     free(q->slots);
     free(q);
 }
@@ -104,10 +100,11 @@ static inline event_key key_make(int64_t t_ns, unsigned priority, uint64_t seque
 static void heap_grow(struct event_queue *q)
 {
     uint32_t capacity = q->heap_capacity < 64 ? 64 : q->heap_capacity + q->heap_capacity / 4;
-    size_t bytes = ((size_t)capacity + HEAP_SHIFT) * sizeof *q->keys;
-    event_key *keys = grown(aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1)));
-    if (q->keys) memcpy(keys + HEAP_SHIFT, q->keys + HEAP_SHIFT, q->heap_count * sizeof *keys);
-    free(q->keys);
+    char *block = xmalloc(((size_t)capacity + HEAP_SHIFT) * sizeof *q->keys + CACHE_LINE);
+    event_key *keys = (event_key *)(void *)(block + CACHE_LINE - (uintptr_t)block % CACHE_LINE);
+    if (q->heap_count) memcpy(keys + HEAP_SHIFT, q->keys + HEAP_SHIFT, q->heap_count * sizeof *keys);
+    free(q->block);
+    q->block = block;
     q->keys = keys;
     q->heap_capacity = capacity;
 }
@@ -165,7 +162,7 @@ static inline void heap_pop(struct event_queue *q)
 static void ring_grow(struct ring *r)
 {
     uint32_t capacity = r->capacity ? 2 * r->capacity : 16, n = r->tail - r->head;
-    event_key *keys = grown(malloc(capacity * sizeof *keys));
+    event_key *keys = xmalloc(capacity * sizeof *keys);
     for (uint32_t i = 0; i < n; i++) keys[i] = r->keys[(r->head + i) & (r->capacity - 1)];
     free(r->keys);
     *r = (struct ring){.keys = keys, .tail = n, .capacity = capacity};
@@ -200,7 +197,7 @@ static void slots_grow(struct event_queue *q)
         fprintf(stderr, "trainyard: %u events pending: more than the event queue can hold\n", q->slot_count);
         abort();
     }
-    q->slots = grown(realloc(q->slots, capacity * sizeof *q->slots));
+    q->slots = xrealloc(q->slots, capacity * sizeof *q->slots);
     q->slot_capacity = capacity;
 }
 
@@ -442,7 +439,7 @@ uint64_t event_called(const struct event_queue *q)
 
 size_t event_queue_bytes(const struct event_queue *q)
 {
-    size_t keys = q->heap_capacity + (q->keys ? HEAP_SHIFT : 0);
+    size_t keys = q->heap_capacity + (q->keys ? HEAP_SHIFT + CACHE_LINE / sizeof(event_key) : 0);
     for (int p = 0; p < EVENT_PRIORITIES; p++) keys += q->rings[p].capacity;
     return sizeof *q + keys * sizeof(event_key) + q->slot_capacity * sizeof(struct slot);
 }
