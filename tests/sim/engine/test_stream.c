@@ -199,29 +199,41 @@ static void laws(void **state)
     }
 }
 
-/* Chi-square against equal shares; n = 3 * 2^62 makes a careless modulo twice as likely below 2^62. */
+/* Chi-square against equal shares. Of n = 3 * 2^62 the remainders by 3 are counted: without refusals 0 would come twice
+ * as often as 1. */
 static void integers_are_fair(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = {1, 2, 7, 1000, UINT64_C(3) << 62};
-    for (size_t r = 0; r < LENGTH(sizes); r++) {
-        uint64_t n = sizes[r], cells = n < 1000 ? n : 96, count[96] = {0};
+    static const struct {
+        uint64_t n, cells;
+    } rows[] = {
+        {1,                 1 },
+        {2,                 2 },
+        {7,                 7 },
+        {96,                96},
+        {1000,              10},
+        {UINT64_C(3) << 62, 3 }
+    };
+    for (size_t r = 0; r < LENGTH(rows); r++) {
+        uint64_t count[96] = {0};
         struct stream s = stream_make(6, 0, STREAM_TEST, r);
         for (int i = 0; i < SAMPLE; i++) {
-            uint64_t v = stream_uniform_int(&s, n);
-            assert_true(v < n);
-            count[(uint64_t)((unsigned __int128)v * cells / n)]++;
+            uint64_t v = stream_uniform_int(&s, rows[r].n);
+            assert_true(v < rows[r].n);
+            count[v % rows[r].cells]++;
         }
-        double chi2 = 0;
-        for (uint64_t c = 0; c < cells; c++) {
-            /* cell c holds the v with floor(v cells / n) = c */
-            unsigned __int128 low = ((unsigned __int128)c * n + cells - 1) / cells;
-            unsigned __int128 high = ((unsigned __int128)(c + 1) * n + cells - 1) / cells;
-            double wanted = (double)(high - low) / (double)n * SAMPLE, off = (double)count[c] - wanted;
-            chi2 += off * off / wanted;
-        }
-        if (cells > 1) assert_true(gsl_cdf_chisq_Q(chi2, (double)(cells - 1)) > 1e-3);
+        double chi2 = 0, wanted = (double)SAMPLE / (double)rows[r].cells;
+        for (uint64_t c = 0; c < rows[r].cells; c++) chi2 += pow((double)count[c] - wanted, 2) / wanted;
+        if (rows[r].cells > 1) assert_true(gsl_cdf_chisq_Q(chi2, (double)(rows[r].cells - 1)) > 1e-3);
     }
+}
+
+/* Odd multiples of 2^-53: neither 0 nor 1 can come, and u and 1 - u are equally likely. */
+static void units_lie_within(void **state)
+{
+    (void)state;
+    struct stream s = stream_make(9, 0, STREAM_TEST, 0);
+    for (int i = 0; i < SAMPLE; i++) assert_true(fmod(stream_unit(&s) * 0x1p53, 2) == 1);
 }
 
 static void nanoseconds_stay_in_range(void **state)
@@ -267,6 +279,7 @@ int main(void)
         cmocka_unit_test(streams_are_separate),
         cmocka_unit_test(laws),
         cmocka_unit_test(integers_are_fair),
+        cmocka_unit_test(units_lie_within),
         cmocka_unit_test(nanoseconds_stay_in_range),
         cmocka_unit_test(as_gsl_generator),
     };
