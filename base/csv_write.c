@@ -1,0 +1,115 @@
+/* csv_write.c - CSV written fast.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "base/csv.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+void csv_writer_begin(struct csv_writer *w, FILE *to)
+{
+    w->to = to;
+    w->n = 0;
+    w->in_row = w->failed = false;
+}
+
+static void flush(struct csv_writer *w)
+{
+    if (w->n && !w->failed && fwrite(w->buffer, 1, w->n, w->to) != w->n) w->failed = true;
+    w->n = 0;
+}
+
+/* At least n bytes of room in the buffer, n small. */
+static char *room(struct csv_writer *w, size_t n)
+{
+    if (w->n + n > CSV_BUFFER_BYTES) flush(w);
+    return w->buffer + w->n;
+}
+
+static void put(struct csv_writer *w, const char *p, size_t n)
+{
+    while (n > 0) {
+        size_t piece = n < CSV_BUFFER_BYTES ? n : CSV_BUFFER_BYTES;
+        memcpy(room(w, piece), p, piece);
+        w->n += piece;
+        p += piece;
+        n -= piece;
+    }
+}
+
+static void begin_field(struct csv_writer *w)
+{
+    if (w->in_row) put(w, ",", 1);
+    w->in_row = true;
+}
+
+static bool needs_quotes(const char *text)
+{
+    size_t n = strlen(text);
+    return text[strcspn(text, ",\"\r\n")] != '\0' || (n > 0 && (text[0] == ' ' || text[n - 1] == ' '));
+}
+
+void csv_write_str(struct csv_writer *w, const char *text)
+{
+    begin_field(w);
+    if (!needs_quotes(text)) {
+        put(w, text, strlen(text));
+        return;
+    }
+    put(w, "\"", 1);
+    for (;;) {
+        size_t n = strcspn(text, "\"");
+        put(w, text, n);
+        if (text[n] == '\0') break;
+        put(w, "\"\"", 2);
+        text += n + 1;
+    }
+    put(w, "\"", 1);
+}
+
+void csv_write_i64(struct csv_writer *w, int64_t x)
+{
+    begin_field(w);
+    w->n += str_put_i64(room(w, STR_I64_BYTES), x);
+}
+
+void csv_write_u64(struct csv_writer *w, uint64_t x)
+{
+    begin_field(w);
+    w->n += str_put_u64(room(w, STR_I64_BYTES), x);
+}
+
+void csv_write_seconds(struct csv_writer *w, int64_t ns)
+{
+    begin_field(w);
+    w->n += str_put_seconds(room(w, STR_SECONDS_BYTES), ns);
+}
+
+void csv_write_double(struct csv_writer *w, double x)
+{
+    struct str s = {0};
+    str_append_double(&s, x);
+    begin_field(w);
+    put(w, s.s, s.n);
+    str_free(&s);
+}
+
+void csv_write_empty(struct csv_writer *w)
+{
+    begin_field(w);
+}
+
+void csv_write_row_end(struct csv_writer *w)
+{
+    put(w, "\n", 1);
+    w->in_row = false;
+}
+
+bool csv_writer_end(struct csv_writer *w)
+{
+    flush(w);
+    if (fflush(w->to) != 0) w->failed = true;
+    return !w->failed;
+}
