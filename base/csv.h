@@ -15,7 +15,8 @@
  * Errors go to diag with file and line: a missing column (with the columns that are there), a column named twice, a row
  * whose number of fields is not the header's (skipped), a quote out of place, a NUL, a damaged gzip. Blank lines are
  * passed over. A UTF-8 byte order mark is dropped. Fields live until the row function returns; a line end within a
- * quoted field arrives as LF. Cost: about 100 MB/s; memory is that of one row, at most CSV_ROW_MAX bytes.
+ * quoted field arrives as LF.
+ * Cost: about 100 MB/s; memory is that of one row, at most CSV_ROW_MAX bytes.
  *
  * Writing is RFC 4180 with LF, quoting only where needed:
  *

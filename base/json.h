@@ -1,12 +1,13 @@
 /* json.h - JSON with comments: read with places, written exactly.
  *
  * Reading is two passes over one text. The own scan checks the whole grammar (UTF-8, escapes, numbers, nesting), blanks
- * // and block comments, and notes for each value its line and its extent; cJSON then holds the values. Refused, each
+ * line and block comments, and notes for each value its line and its extent; cJSON then holds the values. Refused, each
  * with file and line: duplicate keys, trailing text, nesting deeper than JSON_MAX_DEPTH, invalid UTF-8, NUL also as
- * \u0000, numbers beyond a double (1e400) or longer than 60 characters. A syntax error ends the reading, the others are
- * all collected.
+ * \u0000, numbers beyond a double (1e400) or longer than 60 characters.
+ * A syntax error ends the reading (NULL). Duplicate keys are reported and the document is given all the same, so that
+ * the reader finds the other errors too: ask diag_errors() at the end.
  *
- *     struct json_doc *doc = json_load("lab.json", d);  // NULL after errors; "-" is stdin
+ *     struct json_doc *doc = json_load("lab.json", d);  // NULL after a syntax error; "-" is stdin
  *     const cJSON *cluster = json_require(doc, doc->root, "cluster");
  *     static const char *const keys[] = { "nodes", "topology" };
  *     json_check_keys(doc, cluster, keys, 2);           // unknown keys are errors with "did you mean"
@@ -15,10 +16,10 @@
  *     json_free(doc);
  *
  * The tree is read with cJSON's own fields (child, next, string), never with cJSON_GetObjectItem (case is ignored
- * there) nor cJSON_GetArrayItem in a loop (each is O(n)): use json_member and cJSON_ArrayForEach. Integers are read
- * from the text of the number, so 9007199254740993 stays what it is. Ownership: the document owns all; strings it gives
- * live as long as it. The diag must outlive it. Cost: about 100 bytes a value beside cJSON's 64; json_line and
- * json_pointer are one look-up.
+ * there) nor cJSON_GetArrayItem in a loop (each is O(n)): use json_member and cJSON_ArrayForEach.
+ * Integers are read from the text of the number, so 9007199254740993 stays what it is.
+ * Ownership: the document owns all; strings it gives live as long as it. The diag must outlive it.
+ * Cost: about 100 bytes a value beside cJSON's 64; json_line and json_pointer are one look-up.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -38,7 +39,7 @@
 #define JSON_MAX_DEPTH 64
 
 struct json_place {
-    const cJSON *node;
+    const char *key;   /* under which it stands in its object, else NULL */
     int line;          /* of the key, or of the value where there is none */
     uint32_t parent;   /* place of the object or array around it; JSON_NO_PLACE for the root */
     uint32_t index;    /* among its siblings */
@@ -54,6 +55,7 @@ struct json_doc {
     size_t n;
     ARRAY(struct json_place) places; /* in the order of the text */
     struct hmap by_node;             /* node address -> place; only looked up */
+    struct intern keys;
     struct diag *diag;
     struct arena arena;
 };

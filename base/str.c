@@ -186,6 +186,24 @@ bool str_ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* Unicode 15, table 3-7: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
+size_t str_utf8_bytes(const char *text, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    unsigned char c = p[0], low = 0x80, high = 0xbf;
+    if (c < 0x80) return 1;
+    size_t bytes = c >= 0xc2 && c <= 0xdf ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    if (bytes == 0 || bytes > n) return 0;
+    if (c == 0xe0) low = 0xa0;
+    if (c == 0xed) high = 0x9f;
+    if (c == 0xf0) low = 0x90;
+    if (c == 0xf4) high = 0x8f;
+    if (p[1] < low || p[1] > high) return 0;
+    for (size_t i = 2; i < bytes; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    return bytes;
+}
+
 #define DISTANCE_MAX 63
 
 static bool same_letter(char a, char b)

@@ -61,6 +61,9 @@ bool str_equal(const char *a, const char *b);
 bool str_starts_with(const char *text, const char *start);
 bool str_ends_with(const char *text, const char *end);
 
+/* Bytes of the valid UTF-8 sequence at p, of which n >= 1 bytes can be read; 0 when there is none. */
+size_t str_utf8_bytes(const char *p, size_t n);
+
 /* Edits (insert, delete, replace, swap of neighbours: optimal string alignment) from a to b, letter case ignored.
  * Texts beyond 63 characters compare by their first 63. */
 unsigned str_distance(const char *a, const char *b);
