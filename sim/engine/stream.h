@@ -21,7 +21,7 @@
  * stream_uniform_int may take more, with probability n / 2^64. All arithmetic is that of base/detmath.h: equal bits on
  * each machine and with each compiler.
  *
- * A `struct stream` is a small value: copy it freely, keep it in the entity or make it anew. Cost: about 10 ns a draw.
+ * A `struct stream` is a small value: copy it freely, keep it in the entity or make it anew. Cost: about 15 ns a draw.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
