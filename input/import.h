@@ -84,9 +84,12 @@ struct import_format {
     const char *name, *description;
     const char *unit;       /* what a "GPU" is in the trace: "GPU" or "processor" */
     uint32_t gpus_per_node; /* of the nodes that `import` writes unless told otherwise */
+    bool dated;             /* submissions are dates; else seconds */
     const char *column[N_IMPORT_FIELDS]; /* names in the trace; NULL: the format lacks it */
+    unsigned fixed;         /* bit f: field f cannot be mapped to another column */
     bool (*read)(struct import_reader *, const char *file);
-    bool (*probe)(const char *head); /* whether the first few KiB look like it */
+    bool (*probe)(const struct import_format *, const char *line); /* whether the first line looks like it */
+    const char *notes[4];            /* what every trace of the format lacks or means; NULL ends them */
 };
 
 extern const struct import_format import_formats[];
@@ -105,6 +108,12 @@ void import_free(struct import_result *r);
 
 /* Id of a job as text; buf of >= 24 bytes is used for numbers. */
 const char *import_job_id(const struct import_result *r, const struct job_spec *job, char buf[24]);
+
+/* Sorts by time of submission, equal times as they stand; two thirds of a second a million. */
+void import_sort(struct job_spec *jobs, size_t n);
+
+/* Replicas of a job of `gpus` on nodes of g GPUs, as said above: the smallest number >= gpus / g that divides gpus. */
+uint32_t import_replicas(uint32_t gpus, uint32_t g);
 
 /* Totals over the table, exact. */
 struct import_totals {
