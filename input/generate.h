@@ -7,8 +7,8 @@
  *     array_free(&out);
  *
  * A draw is a function of (seed, replication, class name, number of the job), so classes do not disturb one another,
- * approaches see the same jobs, and workloads are nested: more `count`, a longer horizon or a higher rate adds jobs and
- * moves none. For rates that is done by layers: a class of r jobs an hour is r Poisson processes of one job an hour
+ * approaches see the same jobs, and workloads are nested: more `count`, or a longer horizon or higher rate, adds jobs and
+ * moves none (but a `count` is spread over the whole horizon). For rates that is done by layers: a class of r jobs an hour is r Poisson processes of one job an hour
  * each, the last one thinned to the fraction; layer l of rate 12 is layer l of rate 20. The id of a job says it:
  * 1 + number in its layer + 10^6 x layer + 10^12 x class.
  *
@@ -89,8 +89,8 @@ struct generate_class {
     enum arrivals arrivals;
     double rate_per_hour;   /* RATE: mean over the week */
     uint64_t count;         /* COUNT; EVERY: at most so many, 0: until the end */
-    int64_t every_ns;       /* EVERY: > 0 */
-    int64_t start_ns, end_ns; /* jobs come in [start, end); end 0: the horizon. COUNT with end == start: all at once */
+    int64_t every_ns;       /* EVERY: > 0, or 0 with a count: all of them at start_ns */
+    int64_t start_ns, end_ns; /* jobs come in [start, end); end 0: the horizon */
     const struct workload_mix *mix;
     /* as the scenario numbers them */
     uint32_t detail;
@@ -112,6 +112,7 @@ struct generate_span {
 struct generate_jobs { struct job_spec *v; size_t n, cap; }; /* an ARRAY: array_free */
 
 /* The most jobs one call gives; beyond, generate says false (a rate or horizon that nobody meant). */
+#define GENERATE_MAX_RATE 1e6 /* jobs an hour of a class: the layers of an id */
 #define GENERATE_MAX_JOBS ((size_t)50000000)
 
 /* Adds the jobs of all classes to out and sorts it (time, then class, then number). */
@@ -124,15 +125,17 @@ double mix_rate_for_load(const struct workload_mix *, double load, double gpus);
 /* A workload profile as `import --fit` writes it (docs/traces.md): a mix with its source and its own rate. */
 struct workload_profile {
     const char *name, *source;
+    uint64_t jobs;           /* of the trace */
     double rate_per_hour;    /* of the trace */
     double dispersion;       /* variance over mean of hourly counts about the weekly pattern; 1: Poisson */
     struct workload_mix mix;
     struct arena arena;
 };
 
-/* NULL after errors. `file` is a path. */
-struct workload_profile *workload_profile_load(const char *file, struct diag *d);
-struct workload_profile *workload_profile_parse(const char *name, const char *text, size_t n, struct diag *d);
+/* NULL after errors. `file` is a path. gpus_per_node > 0 splits its sizes into replicas as import.h says. */
+struct workload_profile *workload_profile_load(const char *file, uint32_t gpus_per_node, struct diag *d);
+struct workload_profile *workload_profile_parse(const char *name, const char *text, size_t n, uint32_t gpus_per_node,
+                                                struct diag *d);
 void workload_profile_free(struct workload_profile *);
 
 #endif
