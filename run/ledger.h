@@ -10,8 +10,8 @@
  *     ledger_take(l, group, a, ACT_IMAGE_PULL, 8000, now);    // free -> held by an account
  *     ledger_move(l, a, ACT_IMAGE_PULL, a, ACT_CONTAINER_START, 8000, now);
  *     ledger_lift(l, a, ACT_CONTAINER_START, 8000, now);      // from now on the job keeps its own clock ...
- *     ledger_book(l, a, ACT_COMPUTE, false, share_ns);        // ... books its parts, in sum exactly shares * (t1-t0)
- * ... ledger_land(l, a, ACT_TERMINATING, 8000, now);          // ... and gives the shares back to a clocked cell
+ *     ledger_book(l, a, ACT_COMPUTE, false, share_ns);        // ... books parts, in sum exactly shares * (t1 - t0)
+ *     ledger_land(l, a, ACT_TERMINATING, 8000, now);          // ... and gives the shares back to a clocked cell
  *     ledger_give(l, group, a, ACT_TERMINATING, 8000, now);   // held -> free
  *     ledger_close(l, end);                                   // settles all clocks
  *     ledger_check(l, &why);                                  // sum of cells == integral of existing shares, exactly

@@ -1,8 +1,8 @@
 /* record.h - the logical records of a run: what happened, in order.
  *
  * One record is 40 bytes, little-endian, and says one thing. Every record goes through `recorder_put`: it is hashed
- * into the fingerprint first, then filtered by --record (none: nothing is kept, jobs: the records marked J below, full:
- * all) and appended to timeline.bin. So the fingerprint does not depend on what is kept.
+ * into the fingerprint first, then filtered by --record (none: nothing is kept, jobs: the records whose third column is
+ * 1, full: all) and appended to timeline.bin. So the fingerprint does not depend on what is kept.
  *
  *     recorder_put(r, &(struct record){.time_ns = now, .type = REC_JOB_FINISHED, .job = j, .code = JOB_SUCCEEDED});
  *
@@ -68,8 +68,12 @@ extern const struct record_info record_table[N_RECORD_TYPES];
 #define JOB_STATES(X)                                                                                                  \
     X(JOB_PENDING, "pending")                                                                                          \
     X(JOB_ADMITTED, "admitted")                                                                                        \
-    X(JOB_RUNNING, "running") X(JOB_SUSPENDED, "suspended") X(JOB_SUCCEEDED, "succeeded") X(JOB_FAILED, "failed")      \
-        X(JOB_REJECTED, "rejected") X(JOB_CANCELLED, "cancelled")
+    X(JOB_RUNNING, "running")                                                                                          \
+    X(JOB_SUSPENDED, "suspended")                                                                                      \
+    X(JOB_SUCCEEDED, "succeeded")                                                                                      \
+    X(JOB_FAILED, "failed")                                                                                            \
+    X(JOB_REJECTED, "rejected")                                                                                        \
+    X(JOB_CANCELLED, "cancelled")
 #define X_ENUM(e, ...) e,
 enum job_state { JOB_STATES(X_ENUM) N_JOB_STATES };
 #undef X_ENUM

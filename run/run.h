@@ -60,7 +60,7 @@ struct job_row {
     const char *team, *queue, *kind;
     int32_t priority;
     int64_t ideal_ns;            /* work at full speed on its GPUs, never waiting: for slowdowns */
-    share_ns work, redone, held; /* of this job; exact */
+    share_ns work, redone, held; /* of this job; exact; work is without redone */
     const int64_t *wait_ns;      /* N_WAIT_REASONS values */
 };
 

@@ -1,0 +1,246 @@
+/* test_record.c - the recorder's fingerprint and filter, and timeline.bin whole, torn, changed and growing.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "run/run.h"
+#include "run/timeline.h"
+
+static char dir[] = "/tmp/trainyard-record-XXXXXX";
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    struct diag d = {0};
+    (void)state;
+    bool ok = file_remove_tree(dir, &d);
+    diag_free(&d);
+    return ok ? 0 : -1;
+}
+
+static const char *path(struct arena *a)
+{
+    return path_join(a, dir, "timeline.bin");
+}
+
+static struct record number(int i)
+{
+    return (struct record){.time_ns = 10 * i, .type = (uint16_t)(i % N_RECORD_TYPES), .job = i, .a = -i, .b = i};
+}
+
+/* Writes n records at a level, with a flush after each `flush_every`; gives the fingerprint. */
+static void write_records(int n, int level, int flush_every, char fingerprint[33])
+{
+    struct arena a = {0};
+    struct timeline_writer *t = timeline_begin(path(&a), level, NULL);
+    struct recorder *r = recorder_create(level, t);
+    struct timeline_written written;
+    for (int i = 0; i < n; i++) {
+        struct record x = number(i);
+        recorder_put(r, &x);
+        if (flush_every && i % flush_every == 0) recorder_flush(r);
+    }
+    recorder_flush(r);
+    recorder_fingerprint(r, fingerprint);
+    assert_int_equal(recorder_count(r), n);
+    recorder_destroy(r);
+    assert_true(timeline_end(t, &written, NULL));
+    arena_free(&a);
+}
+
+/* The file as bytes, to free. */
+static char *file_bytes(size_t *n)
+{
+    struct arena a = {0};
+    struct diag d = {0};
+    char *bytes = file_read(path(&a), FILE_READ_MAX, n, &d);
+    assert_non_null(bytes);
+    diag_free(&d);
+    arena_free(&a);
+    return bytes;
+}
+
+static int count_good(struct timeline_reader *t)
+{
+    struct record r;
+    int n = 0;
+    while (timeline_next(t, &r)) {
+        struct record x = number(n);
+        assert_memory_equal(&r, &x, sizeof r);
+        n++;
+    }
+    return n;
+}
+
+static void all_come_back(void **state)
+{
+    (void)state;
+    static const int sizes[] = {
+        0, 1, 63, 64, 65, TIMELINE_BLOCK_RECORDS - 1, TIMELINE_BLOCK_RECORDS, TIMELINE_BLOCK_RECORDS + 1, 10000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int flush = 0; flush < 200; flush += 97) {
+            char fingerprint[33];
+            write_records(sizes[i], RECORD_FULL, flush, fingerprint);
+            struct timeline_reader *t = timeline_open(dir, NULL);
+            assert_int_equal(count_good(t), sizes[i]);
+            assert_false(timeline_damaged(t, NULL));
+            timeline_close(t);
+        }
+}
+
+/* The fingerprint is the documented hash of the records' bytes, whatever is kept and however it is cut. */
+static void fingerprint_does_not_depend_on_the_filter(void **state)
+{
+    (void)state;
+    struct hash h;
+    char expected[33], got[33];
+    hash_init(&h);
+    for (int i = 0; i < 1000; i++) {
+        struct record x = number(i);
+        hash_bytes(&h, &x, sizeof x);
+    }
+    hash_text(hash_end(&h), expected);
+    for (int level = RECORD_NONE; level <= RECORD_FULL; level++) {
+        write_records(1000, level, level ? 7 : 0, got);
+        assert_string_equal(got, expected);
+    }
+    struct recorder *r = recorder_create(RECORD_FULL, NULL);
+    for (int i = 0; i < 1000; i++) {
+        struct record x = number(i);
+        if (i == 999) x.b++;
+        recorder_put(r, &x);
+    }
+    recorder_fingerprint(r, got);
+    assert_string_not_equal(got, expected);
+    recorder_destroy(r);
+}
+
+static void jobs_level_keeps_the_marked(void **state)
+{
+    (void)state;
+    char fingerprint[33];
+    write_records(5 * N_RECORD_TYPES, RECORD_JOBS, 0, fingerprint);
+    struct timeline_reader *t = timeline_open(dir, NULL);
+    struct record r;
+    int kept = 0, expected = 0;
+    for (int i = 0; i < N_RECORD_TYPES; i++) expected += record_table[i].at_jobs_level;
+    for (; timeline_next(t, &r); kept++) assert_true(record_table[r.type].at_jobs_level);
+    assert_int_equal(kept, 5 * expected);
+    assert_true(expected > 5 && expected < N_RECORD_TYPES);
+    timeline_close(t);
+}
+
+/* A file cut at any byte gives the records of the whole blocks before the cut. */
+static void torn_files_are_read_to_the_last_whole_block(void **state)
+{
+    (void)state;
+    char fingerprint[33];
+    size_t n;
+    write_records(300, RECORD_FULL, 100, fingerprint); /* blocks of 1, 100, 100, 99 */
+    char *bytes = file_bytes(&n);
+    static const int before[] = {0, 1, 101, 201, 300};
+    size_t ends[5] = {TIMELINE_HEADER_BYTES};
+    for (int b = 1; b < 5; b++)
+        ends[b] = ends[b - 1] + TIMELINE_BLOCK_HEADER_BYTES + 40 * (size_t)(before[b] - before[b - 1]);
+    assert_int_equal(ends[4], n);
+    for (size_t cut = 0; cut <= n; cut++) {
+        struct timeline_reader *t = timeline_open_memory(bytes, cut);
+        int b = 0;
+        while (b < 4 && ends[b + 1] <= cut) b++;
+        assert_int_equal(count_good(t), cut < ends[0] ? 0 : before[b]);
+        assert_int_equal(timeline_damaged(t, NULL), cut != ends[b]);
+        timeline_close(t);
+    }
+    free(bytes);
+}
+
+/* Any changed bit is noticed, and nothing behind it is believed. */
+static void changed_bits_are_noticed(void **state)
+{
+    (void)state;
+    char fingerprint[33];
+    size_t n;
+    const char *why;
+    write_records(120, RECORD_FULL, 40, fingerprint);
+    char *bytes = file_bytes(&n);
+    for (size_t at = 0; at < n; at++) {
+        bytes[at] = (char)(bytes[at] ^ (1 << at % 8));
+        struct timeline_reader *t = timeline_open_memory(bytes, n);
+        assert_true(count_good(t) < 120);
+        assert_true(timeline_damaged(t, &why));
+        assert_non_null(strstr(why, "timeline.bin: after "));
+        timeline_close(t);
+        bytes[at] = (char)(bytes[at] ^ (1 << at % 8));
+    }
+    free(bytes);
+}
+
+/* Reading goes on when the file has grown. */
+static void growing_files_are_followed(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct timeline_writer *w = timeline_begin(path(&a), RECORD_FULL, NULL);
+    struct recorder *r = recorder_create(RECORD_FULL, w);
+    struct timeline_reader *t = timeline_open(dir, NULL);
+    struct record x, y;
+    struct timeline_written written;
+    assert_false(timeline_next(t, &y));
+    for (int i = 0; i < 500; i++) {
+        x = number(i);
+        recorder_put(r, &x);
+        assert_false(timeline_next(t, &y));
+        recorder_flush(r);
+        assert_true(timeline_next(t, &y));
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+    assert_false(timeline_damaged(t, NULL));
+    recorder_destroy(r);
+    assert_true(timeline_end(w, &written, NULL));
+    assert_int_equal(written.records, 500);
+    timeline_close(t);
+    arena_free(&a);
+}
+
+static void missing_file_is_explained(void **state)
+{
+    (void)state;
+    char *err = NULL;
+    assert_null(timeline_open("/tmp/trainyard-is-not-here", &err));
+    assert_non_null(strstr(err, "--record none"));
+    free(err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_come_back),
+        cmocka_unit_test(fingerprint_does_not_depend_on_the_filter),
+        cmocka_unit_test(jobs_level_keeps_the_marked),
+        cmocka_unit_test(torn_files_are_read_to_the_last_whole_block),
+        cmocka_unit_test(changed_bits_are_noticed),
+        cmocka_unit_test(growing_files_are_followed),
+        cmocka_unit_test(missing_file_is_explained),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
