@@ -4,20 +4,21 @@
  * copied out and merge keys (<<) applied, so readers see plain trees. Refused, each with file and line: duplicate keys,
  * keys that are no scalars, nesting deeper than YAML_MAX_DEPTH, more than YAML_MAX_NODES nodes, aliases that copy more
  * than YAML_MAX_COPIES nodes (alias bombs), files over YAML_MAX_BYTES. Empty documents are left out.
+ * Duplicate keys are reported, the first stays and the file is given all the same: ask diag_errors() at the end.
  *
- *     struct yaml_file *y = yaml_load("kueue.yaml", d); // NULL after errors; "-" is stdin
+ *     struct yaml_file *y = yaml_load("kueue.yaml", d); // NULL after a syntax error; "-" is stdin
  *     for (size_t i = 0; i < y->docs.n; i++) {
  *         const struct yaml_node *doc = y->docs.v[i];
  *         const char *kind = "";
  *         yaml_get_string(y, doc, "kind", &kind);
  *         const struct yaml_node *meta = yaml_path(doc, "spec.template.metadata");
  *     }
- *     yaml_free(y);
+ *     yaml_close(y);
  *
  * Typing is the reader's: a scalar is its text and whether it was quoted; the getters decide. YAML 1.1 words stay
  * strings to yaml_get_string; yaml_get_bool takes true/false/yes/no/on/off unquoted, as sigs.k8s.io/yaml does;
  * integers are decimal. A plain empty scalar, ~ and null are null, and count as absent for the getters.
- * Ownership: the file owns all nodes and texts. Cost: O(size), 80 bytes a node; look-ups go along the keys.
+ * Ownership: the file owns all nodes and texts. Cost: O(size), 64 bytes a node; look-ups go along the keys.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -61,12 +62,15 @@ struct yaml_file {
 
 struct yaml_file *yaml_load(const char *file, struct diag *d);
 struct yaml_file *yaml_parse(const char *name, const char *text, size_t n, struct diag *d);
-void yaml_free(struct yaml_file *y);
+
+/* Frees it all. (libyaml owns the name yaml_free.) */
+void yaml_close(struct yaml_file *y);
 
 /* A member by key; NULL when absent, or when the node is NULL or no mapping. */
 const struct yaml_node *yaml_get(const struct yaml_node *node, const char *key);
 
-/* Down along keys joined by dots (sequence elements by number): "spec.containers.0.name". */
+/* Down along keys joined by dots (sequence elements by number): "spec.containers.0.name". Keys that hold dots, as label
+ * names do, are for yaml_get. */
 const struct yaml_node *yaml_path(const struct yaml_node *node, const char *path);
 
 /* An element; NULL beyond the end, or when the node is NULL or no sequence. */
