@@ -324,6 +324,14 @@ static void forget(struct sim *s, struct job *j)
     s->free_jobs = j;
 }
 
+static void requeue(struct sim *s, struct job *j, enum cause cause)
+{
+    j->flags &= (uint8_t)~JOB_STOPPING;
+    j->state = JOB_PENDING;
+    j->cause = (uint8_t)cause;
+    s->policy->submit(s, j);
+}
+
 void job_released(struct sim *s, struct job *j)
 {
     s->policy->released(s, j);
@@ -333,10 +341,19 @@ void job_released(struct sim *s, struct job *j)
         return;
     }
     assert(j->flags & JOB_STOPPING);
-    j->flags &= (uint8_t)~JOB_STOPPING;
-    j->state = JOB_PENDING;
-    j->cause = CAUSE_PREEMPTION;
-    if (j->wait != WAIT_SUSPENDED) s->policy->submit(s, j);
+    if (j->wait == WAIT_SUSPENDED) {
+        j->flags &= (uint8_t)~JOB_STOPPING;
+        j->state = JOB_SUSPENDED;
+        return;
+    }
+    requeue(s, j, CAUSE_PREEMPTION);
+}
+
+void job_lost(struct sim *s, struct job *j)
+{
+    job_interrupted(s, j, WAIT_DETECTION, CAUSE_FAILURE);
+    s->policy->released(s, j);
+    requeue(s, j, CAUSE_FAILURE);
 }
 
 struct job *job_submit(struct sim *s, size_t index)

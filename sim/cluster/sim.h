@@ -90,12 +90,13 @@ struct lifecycle_ops {
     void (*node)(struct sim *, struct job *, uint32_t node, bool up);
 };
 
-/* A job that has been submitted and not yet forgotten. 120 bytes; what only an admitted job needs is in `live`. */
+/* A job that has been submitted and not yet forgotten. 112 bytes; what only an admitted job needs is in `live`. */
 struct job {
     const struct job_spec *spec;
     struct job_live *live;      /* from the first admission (or any history) to the end; NULL before */
     struct wait_class *class;   /* while it is pending and shares a clock; NULL: own reason in `wait` */
     struct wait_ticket ticket;
+    struct job *prev, *next;    /* the policy's own: a list of pending or running jobs */
     void *policy;               /* the policy's own */
     int32_t index;              /* order of submission */
     uint32_t policy_key;        /* the policy's own */
@@ -147,6 +148,7 @@ struct sim {
     size_t next_arrival;
     size_t n_live, n_ended;
     int64_t *blocked_shares, *fragmented_shares; /* pending demand by group: kept off; allowed but not fitting */
+    int64_t up_shares;             /* of nodes that are up */
     int64_t last_progress_ns;      /* when ranks last stepped, or a job began or ended */
     uint32_t n_stepping;           /* jobs whose ranks step now */
     int64_t warmup_ns, horizon_ns;
@@ -183,6 +185,8 @@ void job_started(struct sim *, struct job *);           /* first step of this at
 void job_interrupted(struct sim *, struct job *, unsigned wait_reason, enum cause next);
 void job_finished(struct sim *, struct job *, enum job_state);
 void job_released(struct sim *, struct job *);          /* holds nothing; ends or requeues it */
+/* A life cycle without restarts of its own lost the job's attempt (a node went down) and holds nothing: it is requeued. */
+void job_lost(struct sim *, struct job *);
 
 /* ---- for all ---- */
 

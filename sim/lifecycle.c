@@ -1,0 +1,11 @@
+/* lifecycle.c - the table of life cycles.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "sim/lifecycle.h"
+
+static const struct lifecycle_ops *const lifecycles[N_LIFECYCLES] = {
+    [LIFE_NONE] = &lifecycle_none,
+};
+
+const struct lifecycle_ops *lifecycle_find(enum lifecycle_name name) { return lifecycles[name]; }

@@ -1,0 +1,13 @@
+/* policy.c - the table of admission policies.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "sim/queue/policy.h"
+
+static const struct policy_ops *const policies[N_ADMISSIONS] = {
+    [ADMIT_NONE] = &policy_none,
+    [ADMIT_FIFO] = &policy_fifo,
+    [ADMIT_FIFO_SKIP] = &policy_fifo_skip,
+};
+
+const struct policy_ops *policy_find(enum admission_name name) { return policies[name]; }
