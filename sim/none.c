@@ -120,10 +120,10 @@ static void none_start(struct sim *s, struct job *j)
 static void none_stop(struct sim *s, struct job *j, enum stop_reason reason)
 {
     struct batch_run *r = j->live->state;
-    (void)reason;
     event_cancel(s->events, r->end);
     book(s, j, r);
     hold_land(s, &r->hold, ACT_TERMINATING);
+    if (reason == STOP_HORIZON) return;
     hold_drop(s, &r->hold);
     job_released(s, j);
 }

@@ -8,6 +8,7 @@
 
 #include "base/detmath.h"
 #include "base/mem.h"
+#include "models/weibull.h"
 
 struct unit { /* one component of one node, or of one rack */
     const struct fault_component *component;
@@ -44,7 +45,7 @@ static int64_t life_ns(struct unit *u)
 {
     const struct fault_component *f = u->component;
     if (f->shape == 1.0) return stream_exponential_ns(&u->stream, f->mtbf_ns);
-    double scale = (double)f->mtbf_ns / det_gamma1p(1.0 / f->shape);
+    double scale = (double)f->mtbf_ns / weibull_mean_factor(f->shape);
     return stream_weibull_ns(&u->stream, (int64_t)scale, f->shape);
 }
 
@@ -83,14 +84,15 @@ static uint32_t copies(const struct fault_component *f, const struct node_group 
     return f->scope == FAULT_GPU ? g->gpus : 1;
 }
 
-static void add_unit(struct sim *s, struct calendar *c, const struct fault_component *f, uint32_t index, uint32_t first,
-                     uint32_t n, uint32_t copy)
+static void add_unit(struct sim *s, struct calendar *c, uint32_t index, uint32_t group, uint32_t offset, uint32_t n,
+                     uint32_t copy)
 {
-    uint64_t entity = (uint64_t)index << 48 | (uint64_t)copy << 40 | first;
+    const struct fault_component *f = &s->scenario->faults.components[index];
+    uint64_t entity = (uint64_t)index << 52 | (uint64_t)group << 44 | (uint64_t)copy << 36 | offset;
     c->units[c->n_units++] = (struct unit){
         .component = f,
         .stream = stream_make(s->scenario->run.seed, s->replication, STREAM_HARDWARE, entity),
-        .first = first,
+        .first = s->scenario->cluster.groups[group].first_node + offset,
         .n = n,
     };
 }
@@ -105,7 +107,7 @@ static void add_component(struct sim *s, struct calendar *c, uint32_t index)
         if (!(f->groups >> gi & 1) || span == 0) continue;
         for (uint32_t i = 0; i < g->count; i += span)
             for (uint32_t k = 0; k < copies(f, g); k++)
-                add_unit(s, c, f, index, g->first_node + i, i + span <= g->count ? span : g->count - i, k);
+                add_unit(s, c, index, gi, i, i + span <= g->count ? span : g->count - i, k);
     }
 }
 
@@ -140,4 +142,4 @@ void calendar_destroy(struct calendar *c)
     free(c);
 }
 
-bool calendar_more(const struct calendar *c) { return c && c->n_units > 0; }
+bool calendar_more(const struct calendar *c) { return c && c->n_down > 0; }

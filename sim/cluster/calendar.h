@@ -23,7 +23,7 @@ struct calendar *calendar_create(struct sim *, calendar_fn *);
 void calendar_destroy(struct calendar *);
 /* A scripted cause besides the components; up=true takes it away again. */
 void calendar_force(struct sim *, uint32_t node, bool up);
-/* True when some outside event is still to come (a node that is down comes back, or one fails). */
+/* True while some component is down: its return may still help a job that waits. */
 bool calendar_more(const struct calendar *);
 
 #endif

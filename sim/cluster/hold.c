@@ -53,11 +53,36 @@ static void settle(struct sim *s, struct hold *h)
     h->since_ns = now;
 }
 
+static void link_in(struct sim *s, struct hold *h)
+{
+    h->next = s->holds;
+    if (h->next) h->next->prev = h;
+    s->holds = h;
+}
+
+static void link_out(struct sim *s, struct hold *h)
+{
+    if (h->next) h->next->prev = h->prev;
+    if (h->prev) h->prev->next = h->next;
+    else s->holds = h->next;
+}
+
+bool hold_is_on(const struct hold *h, uint32_t node)
+{
+    for (uint32_t i = 0; i < h->alloc.n_parts; i++) {
+        const struct alloc_part *p = &h->alloc.parts[i];
+        if (node >= p->first_node && node < p->first_node + p->n_nodes) return true;
+    }
+    return false;
+}
+
 void hold_take(struct sim *s, struct hold *h, struct job *job, struct alloc *a, uint32_t group, enum activity activity)
 {
     *h = (struct hold){.alloc = *a, .since_ns = sim_now(s), .group = group, .activity = (uint8_t)activity};
     *a = (struct alloc){0};
     identify(h, s, job);
+    link_in(s, h);
+    if (job && job->live) job->live->held_shares += h->alloc.shares;
     for (uint32_t g = 0; g < groups(s); g++) {
         int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
         if (shares) ledger_take(s->ledger, g, account(s, h, g), activity, shares, sim_now(s));
@@ -150,11 +175,13 @@ void hold_drop(struct sim *s, struct hold *h)
 {
     assert(!h->lifted);
     settle(s, h);
+    if (h->job && h->job->live) h->job->live->held_shares -= h->alloc.shares;
     for (uint32_t g = 0; g < groups(s); g++) {
         int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
         if (shares) ledger_give(s->ledger, g, account(s, h, g), h->activity, shares, sim_now(s));
     }
     sim_record(s, REC_GROUP_FREED, h->job, h->group, 0, h->alloc.shares, 0);
+    link_out(s, h);
     bury(s, &h->alloc);
     pool_release(s->pool, &h->alloc);
 }

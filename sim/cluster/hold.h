@@ -17,7 +17,8 @@
 
 struct hold {
     struct alloc alloc;
-    struct job *job;      /* NULL: a pool's own hold, in the accounts given at take */
+    struct job *job;      /* NULL: a pool's own hold, in accounts of no job */
+    struct hold *next, *prev; /* all active holds of the simulation */
     int64_t since_ns;
     uint32_t group;       /* number of the group within its job, in the records */
     uint8_t activity;     /* enum activity */
@@ -38,6 +39,8 @@ void hold_drop(struct sim *, struct hold *);
 static inline bool hold_active(const struct hold *h) { return h->alloc.n_parts != 0; }
 /* Tells the ledger that it belongs to the job's present cause from now on. */
 void hold_recause(struct sim *, struct hold *);
+/* Whether any of it lies on the node. */
+bool hold_is_on(const struct hold *, uint32_t node);
 /* Node intervals of the allocation for jobs.csv; `out` of room for n_parts. Returns how many. */
 uint32_t hold_intervals(const struct alloc *, struct node_interval *out);
 

@@ -258,7 +258,7 @@ void job_interrupted(struct sim *s, struct job *j, unsigned wait_reason, enum ca
     job_wait(s, j, wait_reason);
 }
 
-void job_finished(struct sim *s, struct job *j, enum job_state state)
+static void end_job(struct sim *s, struct job *j, enum job_state state)
 {
     struct job_live *l = live_of(s, j);
     assert(!(j->flags & JOB_ENDED));
@@ -270,8 +270,9 @@ void job_finished(struct sim *s, struct job *j, enum job_state state)
     j->state = (uint8_t)state;
     j->flags |= JOB_ENDED;
     l->finished_ns = s->last_progress_ns = sim_now(s);
+    s->n_succeeded += state == JOB_SUCCEEDED;
+    s->n_failed += state == JOB_FAILED;
     sim_record(s, REC_JOB_FINISHED, j, l->attempt, state, 0, 0);
-    s->policy->finished(s, j);
 }
 
 static int64_t ideal_ns(const struct job *j) { return j->spec->work_ns; }
@@ -356,7 +357,33 @@ void job_lost(struct sim *s, struct job *j)
     requeue(s, j, CAUSE_FAILURE);
 }
 
-struct job *job_submit(struct sim *s, size_t index)
+/* ---- submission and dependencies ---- */
+
+static bool is_open(const struct sim *s, uint32_t index)
+{
+    return index >= s->next_arrival || (s->by_index[index] && !(s->by_index[index]->flags & JOB_ENDED));
+}
+
+static bool waits_for_others(const struct sim *s, const struct job *j)
+{
+    const struct job_detail *d = job_detail_of(s, j);
+    for (uint32_t i = 0; i < d->n_after; i++)
+        if (is_open(s, d->after[i])) return true;
+    return false;
+}
+
+static void release_dependents(struct sim *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->dependents.n; i++) {
+        struct job *j = s->dependents.v[i];
+        if (waits_for_others(s, j)) s->dependents.v[kept++] = j;
+        else s->policy->submit(s, j);
+    }
+    s->dependents.n = kept;
+}
+
+static struct job *job_new(struct sim *s, size_t index)
 {
     struct job *j = s->free_jobs;
     if (j) s->free_jobs = j->policy;
@@ -364,7 +391,26 @@ struct job *job_submit(struct sim *s, size_t index)
     *j = (struct job){.spec = &s->specs[index], .index = (int32_t)index, .wait = NOT_WAITING};
     s->by_index[index] = j;
     s->n_live++;
-    sim_record(s, REC_JOB_SUBMITTED, j, (uint32_t)(job_total_shares(s, j)), job_detail_of(s, j)->kind, j->spec->queue,
-               j->spec->team);
     return j;
+}
+
+void job_submit(struct sim *s, size_t index)
+{
+    struct job *j = job_new(s, index);
+    s->next_arrival = index + 1;
+    sim_record(s, REC_JOB_SUBMITTED, j, (uint32_t)job_total_shares(s, j), job_detail_of(s, j)->kind, j->spec->queue,
+               j->spec->team);
+    if (waits_for_others(s, j)) {
+        job_wait(s, j, WAIT_DEPENDENCY);
+        array_push(&s->dependents, j);
+    } else {
+        s->policy->submit(s, j);
+    }
+}
+
+void job_finished(struct sim *s, struct job *j, enum job_state state)
+{
+    end_job(s, j, state);
+    s->policy->finished(s, j);
+    if (s->dependents.n) release_dependents(s);
 }

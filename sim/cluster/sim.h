@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "input/scenario.h"
 #include "run/ledger.h"
 #include "run/record.h"
@@ -82,7 +83,8 @@ struct lifecycle_ops {
     void *(*create)(struct sim *);
     void (*destroy)(struct sim *, void *state);
     void (*start)(struct sim *, struct job *);
-    /* Let go of everything held; job_released() when done (at once or later). */
+    /* Let go of everything held; job_released() when done (at once or later). STOP_HORIZON: the run ends; book what the
+     * ranks have done up to now and land lifted shares, nothing else. */
     void (*stop)(struct sim *, struct job *, enum stop_reason);
     /* A scripted action on the job or one of its pods; false: this life cycle knows no such thing. */
     bool (*script)(struct sim *, struct job *, const struct script_action *, const char *pod);
@@ -124,6 +126,7 @@ struct job_live {
     int64_t done_ns;         /* work done so far at full speed (life cycle none; srpt, las read it) */
     int64_t run_since_ns;
     share_ns work, redone, held; /* of this job */
+    int64_t held_shares;     /* in holds now (hold.h) */
 };
 
 struct sim {
@@ -154,7 +157,12 @@ struct sim {
     int64_t warmup_ns, horizon_ns;
     struct job *free_jobs;         /* for reuse */
     struct job_live *free_live;
-    struct hold_index *holders;    /* node -> holders; NULL when nodes never fail */
+    struct hold *holds;            /* all active ones, newest first */
+    struct script *script;         /* sim/script.h */
+    struct job_spec *owned_specs;  /* to free, when this replication's workload is its own */
+    ARRAY(struct job *) dependents; /* wait for other jobs to end */
+    size_t n_succeeded, n_failed;
+    bool interrupted;
     uint8_t *node_state;           /* ACT_FREE when up, else the activity of its free shares */
 };
 
@@ -193,8 +201,9 @@ void job_lost(struct sim *, struct job *);
 int64_t job_total_shares(const struct sim *, const struct job *);
 const struct job_detail *job_detail_of(const struct sim *, const struct job *);
 uint32_t job_account(struct sim *, const struct job *, uint32_t group); /* ledger account of its current cause */
-/* Makes the job of a spec and writes its submission; the caller hands it to the policy. */
-struct job *job_submit(struct sim *, size_t index);
+/* Makes the job of a spec, writes its submission and hands it to the policy, or keeps it until the jobs that it comes after
+ * have ended. */
+void job_submit(struct sim *, size_t index);
 /* At the end of a run: brings an unfinished job's waits up to now (it leaves its class), then writes its row. */
 void job_settle(struct sim *, struct job *);
 void job_write_row(struct sim *, struct job *);

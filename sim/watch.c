@@ -1,0 +1,103 @@
+/* watch.c - see watch.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "sim/watch.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+
+struct progress_watch {
+    int64_t limit_ns;
+    bool found;
+    bool (*more)(struct sim *);
+};
+
+static int64_t longest_timeout(const struct stack *k)
+{
+    const int64_t t[] = {k->nccl_timeout, k->ray_hang, k->rdzv_join, k->ray_gcs_reconnect, k->job_backoff_max,
+                         k->node_grace + k->node_toleration};
+    int64_t most = 0;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        if (t[i] > most) most = t[i];
+    return most;
+}
+
+static void check(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct progress_watch *w = s->watch;
+    (void)arg;
+    if (s->n_stepping == 0 && s->n_live && sim_now(s) - s->last_progress_ns > w->limit_ns && !w->more(s)) {
+        w->found = true;
+        return;
+    }
+    if (s->n_live || w->more(s)) event_after(s->events, w->limit_ns / 2, EVENT_OBSERVE, check, NULL);
+}
+
+void watch_start(struct sim *s, bool (*more)(struct sim *))
+{
+    struct progress_watch *w = s->watch = xcalloc(1, sizeof *w);
+    int64_t limit = 3 * longest_timeout(&s->scenario->approach.stack);
+    w->limit_ns = limit > 3600 * NS_PER_S ? limit : 3600 * NS_PER_S;
+    w->more = more;
+    event_after(s->events, w->limit_ns / 2, EVENT_OBSERVE, check, NULL);
+}
+
+bool watch_found(const struct sim *s) { return s->watch && s->watch->found; }
+void watch_destroy(struct sim *s) { free(s->watch); }
+
+/* ---- the report ---- */
+
+enum { MAX_LISTED = 20, MAX_HOLDERS = 5 };
+
+static void append_gpus(struct str *out, int64_t shares)
+{
+    str_printf(out, "%lld", (long long)(shares / SHARES_PER_GPU));
+    if (shares % SHARES_PER_GPU) str_printf(out, ".%03lld", (long long)(shares % SHARES_PER_GPU));
+}
+
+static const char *reason_text(const struct job *j)
+{
+    unsigned r = j->class ? j->class->clock.reason : j->wait;
+    return r < N_WAIT_REASONS ? wait_table[r].help : "it runs, but no rank steps";
+}
+
+static void append_holders(struct sim *s, const struct job *me, struct str *out)
+{
+    char buf[24];
+    int n = 0;
+    for (size_t i = 0; i < s->next_arrival && n < MAX_HOLDERS; i++) {
+        const struct job *j = s->by_index[i];
+        if (!j || j == me || !j->live || j->live->held_shares == 0) continue;
+        str_printf(out, "%s%s (", n++ ? ", " : "; GPUs are held by ", job_id(s->scenario, j->spec, buf));
+        append_gpus(out, j->live->held_shares);
+        str_append(out, ")");
+    }
+}
+
+static void append_job(struct sim *s, const struct job *j, struct str *out)
+{
+    char buf[24];
+    str_printf(out, "  job %s holds ", job_id(s->scenario, j->spec, buf));
+    append_gpus(out, j->live ? j->live->held_shares : 0);
+    str_append(out, " of ");
+    append_gpus(out, job_total_shares(s, j));
+    str_printf(out, " GPUs: %s", reason_text(j));
+    append_holders(s, j, out);
+    str_append(out, "\n");
+}
+
+void watch_report(struct sim *s, struct str *out)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < s->next_arrival; i++) {
+        struct job *j = s->by_index[i];
+        if (!j || j->state == JOB_RUNNING) continue;
+        if (listed++ < MAX_LISTED) append_job(s, j, out);
+        sim_record(s, REC_NO_PROGRESS, j, 0, 0, j->class ? j->class->clock.reason : j->wait, NO_JOB);
+    }
+    if (listed > MAX_LISTED) str_printf(out, "  and %zu more jobs\n", listed - MAX_LISTED);
+}

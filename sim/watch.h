@@ -1,0 +1,23 @@
+/* watch.h - finds out that nothing can progress any more, and says who waits for what and who holds it.
+ *
+ * No progress: GPUs are held and no rank has stepped, no job begun or ended for longer than max(1 h, 3 x the longest
+ * time-out of the stack), and nothing comes from outside (no submission, no scripted action, no node under repair): a
+ * deadlock, or a livelock of restarts. The run ends there. With an empty event queue the same is true at once.
+ * A partial hold (a job that holds some but not all of its GPUs) is recorded with its start and end when it passes.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_SIM_WATCH_H
+#define TRAINYARD_SIM_WATCH_H
+
+#include "base/str.h"
+#include "sim/cluster/sim.h"
+
+/* Begins the periodic check. `more`: tells whether something from outside is still to come. */
+void watch_start(struct sim *, bool (*more)(struct sim *));
+bool watch_found(const struct sim *);
+void watch_destroy(struct sim *);
+/* Each live job that does not step: what it holds, what it wants, why it waits, who holds what it waits for. */
+void watch_report(struct sim *, struct str *);
+
+#endif
