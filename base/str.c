@@ -89,16 +89,18 @@ size_t str_put_i64(char *out, int64_t x)
 size_t str_put_seconds(char *out, int64_t ns)
 {
     uint64_t all = magnitude(ns);
-    uint64_t fraction = all % NS_PER_S;
+    uint32_t fraction = (uint32_t)(all % NS_PER_S);
     size_t n = 0;
     if (ns < 0) out[n++] = '-';
     n += str_put_u64(out + n, all / NS_PER_S);
     if (fraction == 0) return n;
+    /* Nine digits from the right: dividing by the constant 10 is a multiplication. */
+    char digits[9];
+    size_t used = sizeof digits;
+    for (size_t i = used; i-- > 0; fraction /= 10) digits[i] = (char)('0' + fraction % 10);
+    while (digits[used - 1] == '0') used--;
     out[n++] = '.';
-    for (uint64_t place = NS_PER_S / 10; fraction != 0; place /= 10) {
-        out[n++] = (char)('0' + fraction / place);
-        fraction %= place;
-    }
+    for (size_t i = 0; i < used; i++) out[n++] = digits[i];
     return n;
 }
 

@@ -46,14 +46,19 @@ enum { NODE_BYTES = 24, FIXED_BYTES = 512, WAITS_BYTES = N_WAIT_REASONS * (STR_S
 
 /* ---- writing ---- */
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 void out_csv_text(struct out *o, const char *text)
 {
-    size_t n = strlen(text);
-    bool blank_edge = n && (strchr(" \t", text[0]) || strchr(" \t", text[n - 1]));
-    if (!blank_edge && strcspn(text, ",\"\r\n") == n) {
+    size_t n = strcspn(text, ",\"\r\n");
+    if (text[n] == 0 && (n == 0 || (!is_blank(text[0]) && !is_blank(text[n - 1])))) {
         out_text(o, text, n);
         return;
     }
+    n += strlen(text + n);
     out_text(o, "\"", 1);
     for (size_t i = 0; i < n; i++) out_text(o, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1);
     out_text(o, "\"", 1);
