@@ -82,6 +82,7 @@ struct import_reader; /* import_reader.h: what the readers of the formats share 
 
 struct import_format {
     const char *name, *description;
+    const char *origin;     /* who published the trace, with its licence; NULL: whoever has such files */
     const char *unit;       /* what a "GPU" is in the trace: "GPU" or "processor" */
     uint32_t gpus_per_node; /* of the nodes that `import` writes unless told otherwise */
     bool dated;             /* submissions are dates; else seconds */
@@ -114,6 +115,9 @@ void import_sort(struct job_spec *jobs, size_t n);
 
 /* Replicas of a job of `gpus` on nodes of g GPUs, as said above: the smallest number >= gpus / g that divides gpus. */
 uint32_t import_replicas(uint32_t gpus, uint32_t g);
+
+/* "173 jobs of zero duration; ... (first: nasa.swf:248)", appended. */
+void import_note_text(const struct import_note *note, struct str *out);
 
 /* Totals over the table, exact. */
 struct import_totals {

@@ -105,18 +105,22 @@ static void comment(struct str *out, const char *text)
     str_append_char(out, '\n');
 }
 
+void import_note_text(const struct import_note *note, struct str *out)
+{
+    if (note->count) {
+        units_format_count(out, (int64_t)note->count);
+        str_append_char(out, ' ');
+    }
+    str_append(out, note->text);
+    if (note->line) str_printf(out, " (first: %s:%d)", note->file, note->line);
+}
+
 static void write_notes(struct str *out, const struct import_result *r)
 {
     for (size_t i = 0; i < r->notes.n; i++) {
-        const struct import_note *note = &r->notes.v[i];
         struct str line = { 0 };
         str_append(&line, " * ");
-        if (note->count) {
-            units_format_count(&line, (int64_t)note->count);
-            str_append_char(&line, ' ');
-        }
-        str_append(&line, note->text);
-        if (note->line) str_printf(&line, " (first: %s:%d)", note->file, note->line);
+        import_note_text(&r->notes.v[i], &line);
         comment(out, str_text(&line));
         str_free(&line);
     }
