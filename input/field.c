@@ -73,6 +73,19 @@ static int64_t *int_of(void *object, const struct field *f)
 
 /* ---- scalars ---- */
 
+/* The bound in the field's own unit. */
+static void out_of_range(struct reader *r, const struct field *f, const struct value *v, bool low)
+{
+    int64_t bound = low ? f->min : f->max ? f->max : INT64_MAX - 1;
+    int64_t unit = f->type == TYPE_GPUS || f->type == TYPE_QUANTITY ? 1000 : 1;
+    if (f->type == TYPE_DURATION || f->type == TYPE_GPU_TIME) unit = NS_PER_S;
+    if (low && bound == 1)
+        value_error(r->diag, v, "%s is out of range: it must be above 0", v->text);
+    else
+        value_error(r->diag, v, "%s is out of range: at %s %" PRId64 "%s is allowed", v->text, low ? "least" : "most",
+                    bound / unit, unit == NS_PER_S ? " s" : "");
+}
+
 static void set_int(struct reader *r, const struct field *f, const struct value *v, int64_t *out)
 {
     bool number_ok = v->kind == VALUE_NUMBER, text_ok = v->kind == VALUE_STRING && f->type != TYPE_INT;
@@ -87,16 +100,7 @@ static void set_int(struct reader *r, const struct field *f, const struct value 
     if (wrong) {
         value_error(r->diag, v, "%s: %s", v->text, wrong);
     } else if (x < min || x > max) {
-        struct str range = { 0 };
-        int64_t unit = f->type == TYPE_GPUS || f->type == TYPE_QUANTITY ? 1000 : 1;
-        if (f->type == TYPE_DURATION || f->type == TYPE_GPU_TIME) unit = NS_PER_S;
-        if (x < min)
-            str_printf(&range, "at least %" PRId64, min / unit);
-        else
-            str_printf(&range, "at most %" PRId64, max / unit);
-        value_error(r->diag, v, "%s is out of range: %s%s is allowed", v->text, str_text(&range),
-                    f->type == TYPE_DURATION ? " s" : "");
-        str_free(&range);
+        out_of_range(r, f, v, x < min);
     } else {
         *out = x;
     }
@@ -220,23 +224,35 @@ static void set_texts(struct reader *r, const struct field *f, const struct valu
     }
 }
 
-static void set_stack(struct reader *r, const struct field *f, const struct value *v, struct list *list)
+/* A name, an object of constants with a name among them, or a list of both; later ones win. */
+static void add_stack(struct reader *r, const struct value *v, struct text *to, size_t *n)
 {
     if (v->kind == VALUE_STRING) {
-        struct text *one = list->v = arena_array(r->arena, 1, struct text);
-        *one = (struct text){ v, "name", v->text };
-        list->n = 1;
+        to[(*n)++] = (struct text){ v, "name", v->text };
         return;
     }
-    if (!want(r, f, v, VALUE_OBJECT)) return;
-    struct text *to = list_alloc(r, list, v, sizeof *to);
+    if (v->kind != VALUE_OBJECT) {
+        value_error(r->diag, v, "a profile's name or an object of constants needed, this is %s", value_kind_name(v));
+        return;
+    }
     for (const struct value *c = v->child; c; c = c->next) {
         if (c->kind == VALUE_STRING || c->kind == VALUE_NUMBER || c->kind == VALUE_BOOL)
-            to[list->n++] = (struct text){ c, c->key, c->text };
+            to[(*n)++] = (struct text){ c, c->key, c->text };
         else
             value_error(r->diag, c, "a constant is a string, a number or true or false, this is %s",
                         value_kind_name(c));
     }
+}
+
+static void set_stack(struct reader *r, const struct value *v, struct list *list)
+{
+    size_t room = v->n + 1;
+    for (const struct value *c = v->child; c; c = c->next) room += c->n;
+    list->v = arena_array(r->arena, room, struct text);
+    list->n = 0;
+    if (v->kind != VALUE_ARRAY) add_stack(r, v, list->v, &list->n);
+    for (const struct value *c = v->child; v->kind == VALUE_ARRAY && c; c = c->next)
+        add_stack(r, c, list->v, &list->n);
 }
 
 /* ---- quotas ---- */
@@ -308,7 +324,7 @@ static void set_field(struct reader *r, const struct field *f, void *object, con
     case TYPE_STRINGS: set_strings(r, f, v, to); return;
     case TYPE_TEXTS: set_texts(r, f, v, to); return;
     case TYPE_QUOTA: set_quota(r, f, v, to); return;
-    case TYPE_STACK: set_stack(r, f, v, to); return;
+    case TYPE_STACK: set_stack(r, v, to); return;
     default: set_int(r, f, v, to); return;
     }
 }

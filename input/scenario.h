@@ -95,7 +95,8 @@ struct checkpoint_spec {
 
 struct elastic_spec { uint32_t min, max, max_restarts; /* max 0: not elastic */ };
 
-/* How a step's time divides; parts in ns of a step on the nominal number of GPUs. */
+/* How a step's time divides; parts in ns of a step on the nominal number of GPUs. All 0: the job was given as a
+ * duration. With communication -1 a job's work counts compute and data only, and communication comes on top. */
 struct step_spec {
     int64_t compute_ns, communication_ns, data_ns; /* communication -1: from the network model */
     int64_t gradient_bytes;                        /* all-reduced a step, for the network model */
@@ -172,8 +173,9 @@ struct script_action { /* "at", "target", "action", "code"/"replicas"/"value" */
     int64_t at_ns;
     enum fault_action action;
     const char *target; /* "pod/NAME", "node/GROUP-3", "job/ID", "queue/NAME" */
-    int64_t value;      /* exit code, replicas, quota ... */
+    int64_t value;      /* exit code, replicas, quota of the first flavor (milli-GPU), hold 1 or 0 */
     uint32_t line;
+    uint32_t order;     /* in the file */
 };
 
 struct fault_spec {

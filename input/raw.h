@@ -1,0 +1,255 @@
+/* raw.h - a scenario as it was written: one struct an object of the file, filled by the tables of field.h.
+ *
+ * Private to input/. The order of work: patched tree -> raw structs -> profiles filled in -> struct scenario. The raw
+ * structs are kept, since the resolved scenario is written from them. Types and "absent" are those of field.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_INPUT_RAW_H
+#define TRAINYARD_INPUT_RAW_H
+
+#include "base/hmap.h"
+#include "input/field.h"
+#include "input/scenario.h"
+
+/* ---- cluster.c ---- */
+
+struct raw_taint { const struct value *at; const char *key, *value; int64_t effect; };
+struct raw_node_group {
+    const struct value *at;
+    const char *group, *profile, *gpu;
+    int64_t count, gpus, cpu, memory, spot;
+    double price_per_hour;
+    struct list labels, taints; /* struct text, struct raw_taint */
+};
+struct raw_topology { const struct value *at; struct list levels; int64_t nodes_per_rack, racks_per_block; };
+struct raw_oversubscription { const struct value *at; double rack, block; };
+struct raw_network {
+    const struct value *at;
+    const char *profile;
+    int64_t latency, intra, inter;
+    struct raw_oversubscription *oversubscription;
+};
+struct raw_storage { const struct value *at; const char *name; int64_t kind, write, read; };
+struct raw_images { const struct value *at; int64_t size, pull; double cached; };
+struct raw_cluster {
+    const struct value *at;
+    struct list nodes, storage;
+    struct raw_topology *topology;
+    struct raw_network *network;
+    struct raw_images *images;
+};
+
+/* ---- queues.c ---- */
+
+struct raw_borrow_within { const struct value *at; int64_t policy, threshold; };
+struct raw_preemption { const struct value *at; int64_t within, reclaim; struct raw_borrow_within *borrow; };
+struct raw_fungibility { const struct value *at; int64_t can_borrow, can_preempt, preference; };
+struct raw_queue {
+    const struct value *at;
+    const char *name, *cohort;
+    struct list quota, borrowing, lending;
+    int64_t strategy, stop;
+    double weight;
+    struct raw_preemption *preemption;
+    struct raw_fungibility *fungibility;
+};
+struct raw_cohort { const struct value *at; const char *name, *parent; struct list quota, borrowing, lending; };
+struct raw_priority { const struct value *at; int64_t value; };
+
+/* ---- jobs.c ---- */
+
+struct raw_role { const struct value *at; int64_t replicas, min, max, gpus, cpu, memory, restart; };
+struct raw_roles { const struct value *at; struct raw_role *master, *worker, *head, *submitter, *pod; };
+struct raw_step { const struct value *at; int64_t compute, communication, data, gradient; };
+struct raw_checkpoint { const struct value *at; int64_t interval, save, background, load, size; const char *storage; };
+struct raw_elastic { const struct value *at; int64_t min, max, max_restarts; };
+struct raw_toleration { const struct value *at; const char *key, *value; int64_t op, effect, seconds; };
+struct raw_topology_wish { const struct value *at; int64_t level, required; };
+struct raw_job {
+    const struct value *at;
+    const char *id, *object, *queue, *team, *priority_class, *gpu;
+    int64_t kind, submit, count, every, replicas, gpus, cpu, memory, duration, steps, limit, priority;
+    int64_t restart, clean, backoff_limit, active_deadline, ttl, suspend, crash_mtbf, hang_mtbf, max_failures,
+        shutdown, gcs_ft;
+    struct raw_roles *roles;
+    struct raw_step *step;
+    struct raw_checkpoint *checkpoint;
+    struct raw_elastic *elastic;
+    struct raw_topology_wish *topology;
+    struct list after, node_selector, tolerations;
+};
+
+/* ---- workload.c ---- */
+
+struct raw_map { const struct value *at; const char *column[10]; }; /* import.h's fields, in its order */
+struct raw_trace {
+    const struct value *at;
+    struct list files;
+    const char *format;
+    int64_t gpus_per_node;
+    struct raw_map *map;
+    struct raw_job *defaults;
+    struct list classes; /* MAP of raw_job */
+};
+struct raw_distribution {
+    const struct value *at;
+    int64_t kind, value, low, high, mean, median, min, max;
+    double sigma;
+    struct list p, x; /* strings: probabilities, durations */
+};
+struct raw_generate {
+    const struct value *at;
+    const char *name, *profile;
+    double rate_per_hour, load, limit_factor;
+    int64_t count, every, start, end;
+    struct raw_distribution *work;
+    struct list teams;   /* strings */
+    struct raw_job *job; /* what a job of the class is, times and counts aside */
+};
+struct raw_workload {
+    const struct value *at;
+    struct list jobs, generate;
+    struct raw_trace *trace;
+    int64_t week_offset;
+};
+
+/* ---- faults.c ---- */
+
+struct raw_component {
+    const struct value *at;
+    const char *name;
+    int64_t scope, mtbf, repair;
+    double shape, repair_sigma;
+    struct list groups; /* strings; none: all */
+};
+struct raw_action {
+    const struct value *at;
+    const char *target;
+    int64_t when, action, code, replicas, value;
+};
+struct raw_faults { const struct value *at; struct list profiles, components, script; };
+
+/* ---- approach.c ---- */
+
+struct raw_lifecycle { const struct value *at; int64_t all, cluster, kind[N_JOB_KINDS]; };
+struct raw_shared { const struct value *at; int64_t min, max; };
+struct raw_ray_head { const struct value *at; int64_t cpu, memory; };
+struct raw_approach {
+    const struct value *at;
+    const char *like;
+    const struct value *patch;
+    struct raw_lifecycle *lifecycle;
+    int64_t admission, scheduler, gang, placement, ray_cluster, elastic, las_first, las_second, patches_cluster;
+    struct raw_shared *shared;
+    struct raw_ray_head *head;
+    struct list stack;
+};
+struct raw_run { const struct value *at; int64_t horizon, warmup, seed, replications; };
+
+/* ---- scenario.c ---- */
+
+struct raw_scenario {
+    const struct value *at;
+    int64_t version;
+    const char *name, *description;
+    struct raw_cluster *cluster;
+    struct list queues, cohorts, priorities; /* priorities: MAP of raw_priority */
+    const struct value *objects;             /* expanded: an array of objects */
+    struct raw_workload *workload;
+    struct raw_faults *faults;
+    struct list approaches; /* MAP of raw_approach: only the chosen one */
+    struct raw_run *run;
+};
+
+extern const struct object_type cluster_type, queue_type, cohort_type, priority_type, workload_type, faults_type,
+    approach_type, run_type, job_type, scenario_type, generate_type;
+extern const struct object_type preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
+
+/* Words shared by tables; the enums of quota.h and kinds.h number them. */
+extern const char *const queueing_strategy_names[2], *const preempt_within_names[3], *const preempt_reclaim_names[3],
+    *const stop_policy_names[3], *const job_kind_names[N_JOB_KINDS], *const taint_effect_names[3],
+    *const topology_level_names[4], *const fault_scope_names[N_FAULT_SCOPES];
+
+/* ---- building the scenario ---- */
+
+struct name_table { const char **v; size_t n, cap; };
+
+/* Jobs in the order of the file: explicit ones, those of objects, those of the trace. */
+struct job_table {
+    struct job_spec *v;
+    size_t n, cap;
+    struct str id_text;
+    struct hmap ids; /* of explicit jobs -> place in v */
+};
+
+/* What the builders share while one scenario is made. */
+struct build {
+    struct scenario *s;
+    struct arena *arena; /* the scenario's */
+    struct diag *diag;
+    const char *dir;     /* of the scenario's file: relative names start here */
+    struct raw_scenario *raw;
+    struct name_table teams, queues;
+    struct reader reader;
+    struct { struct job_detail *v; size_t n, cap; } details;
+    struct job_table jobs;
+};
+
+void build_cluster(struct build *b, struct raw_cluster *raw);
+struct object_set;
+void build_quota(struct build *b, struct object_set *objects);
+void build_workload(struct build *b, struct object_set *objects);
+void build_faults(struct build *b, struct raw_faults *raw);
+void build_approach(struct build *b, const char *name, struct raw_approach *raw);
+void build_run(struct build *b, const struct raw_run *raw);
+
+/* "objects": quota objects go into the quota, jobs into manifests. */
+struct quota_builder;
+struct object_set *objects_read(struct build *b);
+void objects_quota(struct build *b, struct object_set *set, struct quota_builder *qb);
+
+/* One job of an object: what the manifest says, as a raw job and roles. */
+struct object_job {
+    const struct manifest *manifest;
+    struct raw_job *raw; /* from annotations and fields of the object */
+    struct job_detail detail;
+    const char *id, *queue;
+    bool used; /* an entry of workload.jobs has taken it */
+};
+size_t objects_jobs(struct object_set *set, struct object_job **jobs);
+
+/* Index of a name, which is added when new. Index 0 is "". */
+uint16_t name_index(struct build *b, struct name_table *t, const char *name);
+
+/* Node groups by name or GPU type, as a bit set; 0: none is called so. */
+uint64_t groups_named(const struct cluster_spec *c, const char *name);
+/* Node groups whose labels have all of these (struct text). */
+uint64_t groups_selected(const struct cluster_spec *c, struct list selector);
+/* Node groups whose taints are all tolerated (struct raw_toleration). */
+uint64_t groups_tolerated(const struct cluster_spec *c, struct list tolerations);
+uint64_t groups_all(const struct cluster_spec *c);
+
+/* job_detail from a raw job; `base`: the manifest's detail, or NULL. */
+uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_job *object);
+/* Work and limit of a job; false after an error. */
+bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *detail, bool endless_ok,
+                struct job_spec *job);
+/* Queue, team, priority. */
+void build_owner(struct build *b, const struct raw_job *raw, struct job_spec *job);
+
+/* order.c: sorts b->jobs by submission into the scenario, and resolves `after`. */
+struct after_ref { const struct raw_job *raw; uint32_t detail; };
+void jobs_into_scenario(struct build *b, const struct after_ref *after, size_t n_after);
+/* The id as a number or in id_text; false and an error when an explicit job has it already. */
+bool job_set_id(struct build *b, struct job_spec *job, const char *id, const struct value *at);
+
+/* profiles.c: a profile file read as JSON tree, searched as scenario.h says. NULL after an error at `at`. */
+const struct value *profile_load(struct build *b, const char *folder, const char *name, const struct value *at);
+
+void scenario_set_hash(struct scenario *s);
+
+/* patch.c: chooses the approach, follows `like`, applies patches and overrides to the tree. False after errors. */
+bool patch_apply(struct build *b, struct value *root, const char **approach, const char *const *overrides);
+
+#endif

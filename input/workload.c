@@ -1,0 +1,96 @@
+/* workload.c - "workload": the jobs written down, those of objects, the trace, the generated classes.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "input/raw.h"
+
+static const struct field workload_fields[] = {
+    FIELD(raw_workload, jobs, "jobs", TYPE_LIST, .sub = &job_type, .help = "jobs written down one by one, or many alike"),
+    FIELD(raw_workload, week_offset, "week_offset", TYPE_DURATION,
+          .help = "time of the week at time 0, from Monday 00:00; default: the trace's, else 0"),
+};
+const struct object_type workload_type = OBJECT(raw_workload, workload_fields, "workload", "What is to be done.");
+
+/* ---- jobs ---- */
+
+enum { MAX_JOBS = 100000000 };
+struct after_refs { struct after_ref *v; size_t n, cap; };
+
+static const char *job_name(struct build *b, const struct raw_job *raw, int64_t count, int64_t k)
+{
+    return count == 1 ? raw->id : arena_printf(b->arena, "%s-%" PRId64, raw->id, k);
+}
+
+static void add_jobs(struct build *b, struct raw_job *raw, const struct job_spec *one, struct after_refs *after)
+{
+    int64_t count = raw->count == ABSENT ? 1 : raw->count, span;
+    if (raw->every > 0 && (__builtin_mul_overflow(count - 1, raw->every, &span) ||
+                           __builtin_add_overflow(span, raw->submit, &span))) {
+        value_error(b->diag, place_of(raw->at, "every"), "count x every is more than 292 years");
+        return;
+    }
+    if ((int64_t)b->jobs.n + count > MAX_JOBS) {
+        value_error(b->diag, raw->at, "more than %d jobs", MAX_JOBS);
+        return;
+    }
+    array_reserve(&b->jobs, b->jobs.n + (size_t)count);
+    for (int64_t k = 0; k < count; k++) {
+        struct job_spec job = *one;
+        job.submit_ns = raw->submit + k * raw->every;
+        if (!job_set_id(b, &job, job_name(b, raw, count, k), place_of(raw->at, "id"))) return;
+        array_push(&b->jobs, job);
+    }
+    if (raw->after.n) array_push(after, (struct after_ref){ raw, one->detail });
+}
+
+static void add_explicit(struct build *b, struct raw_job *raw, size_t number, struct after_refs *after)
+{
+    struct job_spec one = { .gpu_shares = UINT32_MAX };
+    if (!raw->id) raw->id = arena_printf(b->arena, "job-%zu", number + 1);
+    one.detail = build_detail(b, raw, NULL);
+    const struct job_detail *d = &b->details.v[one.detail];
+    build_owner(b, raw, &one);
+    if (build_work(b, raw, d, d->kind == KIND_RAYCLUSTER, &one)) add_jobs(b, raw, &one, after);
+}
+
+/* ---- all ---- */
+
+/* Index i of the queues is local queue i - 1; what jobs name besides comes after. */
+static void name_queues(struct build *b)
+{
+    const struct quota_spec *q = &b->s->quota;
+    array_push(&b->teams, "");
+    array_push(&b->queues, "");
+    for (uint32_t i = 0; i < q->n_local; i++) {
+        const struct local_queue_spec *l = &q->local[i];
+        bool plain = strcmp(l->ns, "default") == 0;
+        array_push(&b->queues, plain ? l->name : arena_printf(b->arena, "%s/%s", l->ns, l->name));
+    }
+}
+
+static void keep_names(struct build *b, struct name_table *t, const char ***names, uint32_t *n)
+{
+    *names = arena_array(b->arena, t->n, const char *);
+    memcpy(*names, t->v, t->n * sizeof **names);
+    *n = (uint32_t)t->n;
+    array_free(t);
+}
+
+void build_workload(struct build *b, struct object_set *objects)
+{
+    struct raw_workload *raw = b->raw->workload;
+    struct after_refs after = { 0 };
+    (void)objects;
+    name_queues(b);
+    for (size_t i = 0; i < raw->jobs.n; i++) add_explicit(b, &LIST_AT(raw->jobs, struct raw_job, i), i, &after);
+    jobs_into_scenario(b, after.v, after.n);
+    array_free(&after);
+    keep_names(b, &b->teams, &b->s->teams, &b->s->n_teams);
+    keep_names(b, &b->queues, &b->s->queues, &b->s->n_queues);
+    b->s->week_offset_ns = raw->week_offset == ABSENT ? 0 : raw->week_offset;
+}
