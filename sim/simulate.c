@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "sim/cluster/calendar.h"
@@ -260,11 +261,17 @@ bool sim_run(const struct scenario *sc, const struct sim_options *o, struct sim_
     memset(r, 0, sizeof *r);
     struct sim *s = sim_create(sc, o, &r->error);
     if (!s) return false;
-    for (uint64_t n = 0; sim_step(s); n++)
-        if ((n & 4095) == 0 && o->interrupt && *o->interrupt) {
+    struct progress progress;
+    progress_begin(&progress, o->log, "jobs", s->n_specs);
+    for (uint64_t n = 1; sim_step(s); n++) {
+        if (n & 4095) continue;
+        progress_update(&progress, s->n_ended);
+        if (o->interrupt && *o->interrupt) {
             s->interrupted = true;
             break;
         }
+    }
+    progress_end(&progress);
     return sim_close(s, r);
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "input/scenario.h"
 
 struct sim_options {
@@ -23,7 +24,7 @@ struct sim_options {
     int record_level;      /* 0 none, 1 jobs, 2 full */
     uint32_t replication;
     bool force;
-    bool progress;         /* on stderr for anything over a second */
+    const struct log *log; /* progress of a single long run; NULL: silent */
     const volatile int *interrupt; /* set from a signal handler: stop, close the run as interrupted */
 };
 

@@ -1,0 +1,217 @@
+/* cmd_run.c - trainyard run: simulate a scenario under its approaches.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/json_write.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "run/metrics.h"
+#include "study/runs.h"
+
+struct options {
+    const char *scenario, *out, *on;
+    ARRAY(const char *) approaches;
+    ARRAY(const char *) overrides;
+    long replications, threads;
+    int record_level;
+    bool force, quiet;
+    enum output_format format;
+};
+
+static const struct argp_option options[] = {
+    {"approach", 'a', "NAME", 0, "Run this approach only; may be given several times (default: all)", 0},
+    {"output", 'o', "DIR", 0, "Write run directories below DIR (default: print the summary only)", 0},
+    {"replications", 'n', "N", 0, "Replications with paired random numbers (default: as the scenario says)", 0},
+    {"set", 's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
+    {"record", 'r', "none|jobs|full", 0, "What the timeline keeps (default: jobs)", 0},
+    {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
+    {"on", 'b', "sim", 0, "Back end (default: sim)", 0},
+    {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
+    {"force", 'F', 0, 0, "Replace runs that DIR already holds", 0},
+    {"quiet", 'q', 0, 0, "No progress on stderr", 0},
+    {0},
+};
+
+static int record_level(const char *text, struct argp_state *state)
+{
+    static const char *const levels[] = {"none", "jobs", "full"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, levels[i])) return i;
+    argp_error(state, "--record takes none, jobs or full, not \"%s\"", text);
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'a': array_push(&o->approaches, arg); return 0;
+    case 'o': o->out = arg; return 0;
+    case 'n': o->replications = command_number(arg, 1, 1000000, "--replications", state); return 0;
+    case 's': array_push(&o->overrides, arg); return 0;
+    case 'r': o->record_level = record_level(arg, state); return 0;
+    case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
+    case 'b':
+        if (strcmp(arg, "sim")) argp_error(state, "--on takes sim, not \"%s\"", arg);
+        return 0;
+    case 'f': o->format = command_format(arg, state); return 0;
+    case 'F': o->force = true; return 0;
+    case 'q': o->quiet = true; return 0;
+    case ARGP_KEY_ARG:
+        if (o->scenario) argp_error(state, "one SCENARIO only");
+        o->scenario = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->scenario) argp_error(state, "SCENARIO is missing");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp argp_run = {
+    options, parse, "SCENARIO",
+    "Simulate a scenario under its approaches; write run directories and print one line a run.\v"
+    "Example: trainyard run scenarios/two-teams.json -o out --replications 5\n"
+    "Exit: 0 ok, 1 a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, 130 interrupted.",
+    NULL, NULL, NULL};
+
+/* ---- output ---- */
+
+static const char *state_of(const struct runs_cell *c)
+{
+    if (!c->done) return "not run";
+    if (!c->ok) return "failed";
+    if (c->result.interrupted) return "interrupted";
+    return c->result.no_progress ? "no progress" : "complete";
+}
+
+static void print_text(const struct runs *r)
+{
+    printf("%-16s %4s  %-12s %9s %9s %7s %10s  %-16s %s\n", "approach", "rep", "state", "jobs", "succeeded", "failed",
+           "unfinished", "ends after", "fingerprint");
+    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
+        const struct runs_cell *c = &r->cells[i];
+        struct str end = {0};
+        units_format_duration(&end, c->result.end_ns);
+        printf("%-16s %4" PRIu32 "  %-12s %9zu %9zu %7zu %10zu  %-16s %s\n", r->scenarios[c->approach]->approach.name,
+               c->replication, state_of(c), c->result.jobs, c->result.succeeded, c->result.failed, c->result.unfinished,
+               str_text(&end), c->result.fingerprint);
+        str_free(&end);
+    }
+}
+
+static void print_csv(const struct runs *r)
+{
+    printf("approach,replication,state,jobs,succeeded,failed,unfinished,end_s,events,fingerprint\n");
+    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
+        const struct runs_cell *c = &r->cells[i];
+        struct str end = {0};
+        str_append_seconds(&end, c->result.end_ns);
+        printf("%s,%" PRIu32 ",%s,%zu,%zu,%zu,%zu,%s,%" PRIu64 ",%s\n", r->scenarios[c->approach]->approach.name,
+               c->replication, state_of(c), c->result.jobs, c->result.succeeded, c->result.failed, c->result.unfinished,
+               str_text(&end), c->result.events, c->result.fingerprint);
+        str_free(&end);
+    }
+}
+
+static void print_json(const struct runs *r)
+{
+    struct str text = {0};
+    struct json_writer w;
+    json_write_begin(&w, &text);
+    json_write_array(&w);
+    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
+        const struct runs_cell *c = &r->cells[i];
+        json_write_object(&w);
+        json_write_key(&w, "approach");
+        json_write_string(&w, r->scenarios[c->approach]->approach.name);
+        json_write_key(&w, "replication");
+        json_write_int64(&w, c->replication);
+        json_write_key(&w, "state");
+        json_write_string(&w, state_of(c));
+        json_write_key(&w, "jobs");
+        json_write_int64(&w, (int64_t)c->result.jobs);
+        json_write_key(&w, "succeeded");
+        json_write_int64(&w, (int64_t)c->result.succeeded);
+        json_write_key(&w, "failed");
+        json_write_int64(&w, (int64_t)c->result.failed);
+        json_write_key(&w, "unfinished");
+        json_write_int64(&w, (int64_t)c->result.unfinished);
+        json_write_key(&w, "end_s");
+        json_write_seconds(&w, c->result.end_ns);
+        json_write_key(&w, "fingerprint");
+        json_write_string(&w, c->result.fingerprint);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    puts(str_text(&text));
+    str_free(&text);
+}
+
+/* What stands still, said once a cell on stderr. */
+static bool report_no_progress(const struct runs *r)
+{
+    bool found = false;
+    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
+        const struct runs_cell *c = &r->cells[i];
+        if (!c->done || !c->result.no_progress) continue;
+        found = true;
+        fprintf(stderr, "trainyard: %s, replication %" PRIu32 ": nothing can progress any more\n%s",
+                r->scenarios[c->approach]->approach.name, c->replication, c->result.no_progress_text);
+    }
+    return found;
+}
+
+static void print_summary(const struct options *o, const struct runs *r)
+{
+    if (o->format == FORMAT_JSON) print_json(r);
+    else if (o->format == FORMAT_CSV) print_csv(r);
+    else print_text(r);
+}
+
+static int execute(const struct options *o)
+{
+    struct diag d = {0};
+    struct runs r;
+    struct log log;
+    struct runs_plan plan = {.scenario = o->scenario,
+                             .approaches = o->approaches.n ? o->approaches.v : NULL,
+                             .n_approaches = o->approaches.n,
+                             .overrides = o->overrides.v,
+                             .replications = (uint32_t)o->replications,
+                             .out = o->out,
+                             .record_level = o->record_level,
+                             .threads = (unsigned)o->threads,
+                             .force = o->force,
+                             .log = &log,
+                             .interrupt = command_catch_signals()};
+    log_init(&log, stderr);
+    if (o->quiet) log.level = LOG_ERROR;
+    bool ok = runs_execute(&plan, &r, &d);
+    int code = command_diag(&d);
+    if (!ok && r.error) code = command_fail(EXIT_IO, "%s", r.error);
+    if (code == EXIT_OK) {
+        print_summary(o, &r);
+        if (report_no_progress(&r)) code = EXIT_CHECK;
+        if (r.interrupted) code = EXIT_INTERRUPTED;
+    }
+    runs_free(&r);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct options o = {.record_level = 1};
+    argp_parse(&argp_run, argc, argv, 0, NULL, &o);
+    array_push(&o.overrides, NULL);
+    int code = execute(&o);
+    array_free(&o.approaches);
+    array_free(&o.overrides);
+    return command_end(code);
+}

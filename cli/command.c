@@ -1,0 +1,83 @@
+/* command.c - the table of commands, and what they share.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "cli/command.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+const struct command commands[] = {
+    {"check", "say what is wrong with a scenario, or what it lacks", cmd_check, &argp_check},
+    {"compare", "compare approaches on one scenario, paired, with intervals", cmd_compare, &argp_compare},
+    {"explain", "why a job waited, where its GPU-seconds went, a pod's environment", cmd_explain, &argp_explain},
+    {"export", "write a run in another format", cmd_export, &argp_export},
+    {"import", "turn a trace into a scenario or a workload profile", cmd_import, &argp_import},
+    {"profiles", "list the shipped profiles and the constants of the stacks", cmd_profiles, &argp_profiles},
+    {"run", "simulate a scenario under its approaches", cmd_run, &argp_run},
+    {"version", "print the version", cmd_version, &argp_version},
+};
+const size_t n_commands = sizeof commands / sizeof *commands;
+
+enum output_format command_format(const char *text, struct argp_state *state)
+{
+    static const char *const names[] = {"text", "json", "csv"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, names[i])) return (enum output_format)i;
+    argp_error(state, "--format takes text, json or csv, not \"%s\"", text);
+    return FORMAT_TEXT;
+}
+
+long command_number(const char *text, long min, long max, const char *what, struct argp_state *state)
+{
+    int64_t x;
+    if (units_parse_int64(text, &x) || x < min || x > max)
+        argp_error(state, "%s takes a whole number from %ld to %ld, not \"%s\"", what, min, max, text);
+    return (long)x;
+}
+
+int command_diag(struct diag *d)
+{
+    int code = diag_errors(d) ? EXIT_INPUT : EXIT_OK;
+    diag_print(d, stderr);
+    diag_free(d);
+    return code;
+}
+
+int command_fail(int code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("trainyard: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return code;
+}
+
+int command_end(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    return code == EXIT_OK ? command_fail(EXIT_IO, "cannot write the result to standard output") : code;
+}
+
+/* The one thing that a signal handler may touch. */
+static volatile int interrupted;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+const volatile int *command_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &interrupted;
+}

@@ -1,0 +1,129 @@
+/* runs.c - see runs.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "study/runs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/str.h"
+
+struct work { /* shared by the threads */
+    const struct runs_plan *plan;
+    struct runs *runs;
+    struct progress progress;
+    pthread_mutex_t lock;
+    atomic_size_t next;
+    size_t n, done;
+};
+
+static const struct scenario *scenario_of(const struct runs *r, const struct runs_cell *c)
+{
+    return r->scenarios[c->approach];
+}
+
+static void run_cell(struct work *w, struct runs_cell *c)
+{
+    struct sim_options o = {.dir = c->dir,
+                            .record_level = w->plan->record_level,
+                            .replication = c->replication,
+                            .force = w->plan->force,
+                            .interrupt = w->plan->interrupt};
+    c->ok = sim_run(scenario_of(w->runs, c), &o, &c->result);
+    c->done = true;
+    pthread_mutex_lock(&w->lock);
+    w->done++;
+    progress_update(&w->progress, w->done);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void *worker(void *arg)
+{
+    struct work *w = arg;
+    for (;;) {
+        size_t i = atomic_fetch_add(&w->next, 1);
+        if (i >= w->n || (w->plan->interrupt && *w->plan->interrupt)) return NULL;
+        run_cell(w, &w->runs->cells[i]);
+    }
+}
+
+static void run_all(const struct runs_plan *p, struct runs *r, size_t n)
+{
+    struct work w = {.plan = p, .runs = r, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t threads = p->threads ? p->threads : cores > 0 ? (size_t)cores : 1;
+    if (threads > n) threads = n;
+    progress_begin(&w.progress, p->log, "runs", n);
+    pthread_t *ids = xcalloc(threads, sizeof *ids);
+    for (size_t i = 1; i < threads; i++) pthread_create(&ids[i], NULL, worker, &w);
+    worker(&w);
+    for (size_t i = 1; i < threads; i++) pthread_join(ids[i], NULL);
+    progress_end(&w.progress);
+    free(ids);
+    for (size_t i = 0; i < n; i++) {
+        if (!r->cells[i].done || r->cells[i].result.interrupted) r->interrupted = true;
+        if (r->cells[i].done && !r->cells[i].ok && !r->error) r->error = xstrdup(r->cells[i].result.error);
+    }
+}
+
+static char *cell_dir(const struct runs_plan *p, const struct runs *r, const struct runs_cell *c)
+{
+    struct str dir = {0};
+    if (!p->out) return NULL;
+    str_append(&dir, p->out);
+    if (r->n_approaches > 1) str_printf(&dir, "/%s", scenario_of(r, c)->approach.name);
+    if (r->n_replications > 1) str_printf(&dir, "/%u", c->replication);
+    return str_take(&dir);
+}
+
+/* Loads the scenario once for each approach; the first load tells which there are. */
+static bool load_all(const struct runs_plan *p, struct runs *r, struct diag *d)
+{
+    struct scenario *first = scenario_load(p->scenario, p->n_approaches ? p->approaches[0] : NULL, p->overrides, d);
+    if (!first) return false;
+    r->n_approaches = p->n_approaches ? (uint32_t)p->n_approaches : first->n_approaches;
+    r->scenarios = xcalloc(r->n_approaches, sizeof *r->scenarios);
+    r->scenarios[0] = first;
+    for (uint32_t a = 1; a < r->n_approaches; a++) {
+        const char *name = p->n_approaches ? p->approaches[a] : first->approach_names[a];
+        r->scenarios[a] = scenario_load(p->scenario, name, p->overrides, d);
+        if (!r->scenarios[a]) return false;
+    }
+    r->n_replications = p->replications ? p->replications : first->run.replications;
+    return true;
+}
+
+bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)
+{
+    memset(r, 0, sizeof *r);
+    if (!load_all(p, r, d)) return false;
+    size_t n = (size_t)r->n_approaches * r->n_replications;
+    r->cells = xcalloc(n, sizeof *r->cells);
+    for (size_t i = 0; i < n; i++) {
+        r->cells[i].approach = (uint32_t)(i / r->n_replications);
+        r->cells[i].replication = (uint32_t)(i % r->n_replications);
+        r->cells[i].dir = cell_dir(p, r, &r->cells[i]);
+    }
+    run_all(p, r, n);
+    return !r->error;
+}
+
+void runs_free(struct runs *r)
+{
+    size_t n = r->cells ? (size_t)r->n_approaches * r->n_replications : 0;
+    for (size_t i = 0; i < n; i++) {
+        free(r->cells[i].dir);
+        sim_result_free(&r->cells[i].result);
+    }
+    for (uint32_t a = 0; r->scenarios && a < r->n_approaches; a++)
+        if (r->scenarios[a]) scenario_free(r->scenarios[a]);
+    free(r->scenarios);
+    free(r->cells);
+    free(r->error);
+}

@@ -1,0 +1,59 @@
+/* runs.h - runs a scenario under its approaches and replications, on threads, into a tree of run directories.
+ *
+ *     struct runs_plan p = { .scenario = "two-teams.json", .out = "out", .threads = 2, .record_level = 1 };
+ *     struct runs r;
+ *     if (!runs_execute(&p, &r, diag)) ...         // r.error (exit 4) or errors in diag (exit 3)
+ *     r.cells[a * r.n_replications + k].result     // approach a, replication k
+ *     runs_free(&r);
+ *
+ * Directories: OUT/<approach>/<replication>/, a level left out when single. `out` NULL: nothing is written.
+ * Each cell is a simulation of its own, so the number of threads changes no result. SIGINT: cells under way close as
+ * interrupted, the others are not begun; `interrupted` is set.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_STUDY_RUNS_H
+#define TRAINYARD_STUDY_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "input/scenario.h"
+#include "sim/simulate.h"
+
+struct runs_plan {
+    const char *scenario;         /* file; "-" is stdin only with a single approach */
+    const char *const *approaches; /* NULL: all of the scenario */
+    size_t n_approaches;
+    const char *const *overrides; /* "pointer=value", NULL-terminated; NULL: none */
+    uint32_t replications;        /* 0: as the scenario says */
+    const char *out;
+    int record_level;
+    unsigned threads;             /* 0: one a core */
+    bool force;
+    const struct log *log;        /* progress of anything over a second; NULL: silent */
+    const volatile int *interrupt;
+};
+
+struct runs_cell {
+    uint32_t approach, replication;
+    char *dir;                    /* NULL when nothing is written */
+    struct sim_result result;
+    bool done, ok;
+};
+
+struct runs {
+    struct scenario **scenarios;  /* one an approach */
+    uint32_t n_approaches, n_replications;
+    struct runs_cell *cells;
+    bool interrupted;
+    char *error;                  /* the first I/O error */
+};
+
+bool runs_execute(const struct runs_plan *, struct runs *, struct diag *);
+void runs_free(struct runs *);
+
+#endif
