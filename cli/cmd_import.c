@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/units.h"
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "input/fit.h"
 #include "input/import.h"
 
@@ -132,7 +132,7 @@ static char *help_filter(int key, const char *text, void *input)
     return str_take(&s);
 }
 
-static const struct argp parser = {
+const struct argp argp_import = {
     options, parse_option, "FORMAT FILE...",
     "Reads a trace and writes a scenario, or with --fit a workload profile. Without -o it only says what the trace holds."
     "\v",
@@ -315,7 +315,7 @@ int cmd_import(int argc, char **argv)
     struct import_arguments a = { 0 };
     struct diag d = { 0 };
     argp_err_exit_status = EXIT_USAGE;
-    if (argp_parse(&parser, argc, argv, 0, NULL, &a) != 0) return EXIT_USAGE;
+    if (argp_parse(&argp_import, argc, argv, 0, NULL, &a) != 0) return EXIT_USAGE;
     int code = readable(&a) ? import_files(&a, &d) : EXIT_IO;
     diag_print(&d, stderr);
     diag_free(&d);

@@ -64,14 +64,17 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(nccl_timeout, "nccl.timeout", CONST_TIME, "600s", "TORCH ProcessGroupNCCL.hpp (1800 s before 2.2)")              \
     X(nccl_reset, "nccl.reset-detect", CONST_TIME, "1s", "TCP reset of a crashed peer")                                \
     /* Kueue */                                                                                                        \
-    X(kq_cycle, "kueue.cycle", CONST_TIME, "25ms", "KQ 42.7 admissions/s (derived)")                                   \
-    X(kq_cycle_repeat, "kueue.cycle-repeat", CONST_TIME, "10ms", "rec kueue/: later passes are cheaper")               \
+    X(kq_create, "kueue.workload-create", CONST_TIME, "60ms", "rec kueue/: job created to Workload evaluated")          \
+    X(kq_cycle, "kueue.cycle", CONST_TIME, "10ms", "rec case 3: a pass that writes nothing")                           \
+    X(kq_admission, "kueue.admission", CONST_TIME, "10600us", "rec drain-qps1000: 94/s")                               \
+    X(kq_eviction, "kueue.eviction", CONST_TIME, "20ms", "rec measure.json")                                           \
+    X(kq_message, "kueue.message", CONST_TIME, "20ms", "rec case 3: 100 new messages in 3.1 s")                        \
+    X(kq_reserve, "kueue.reserve", CONST_TIME, "30ms", "rec kueue/: decision to unsuspended job")                      \
+    X(kq_release, "kueue.release", CONST_TIME, "180ms", "rec measure.json: evicted to quota released")                 \
+    X(kq_finish, "kueue.finish", CONST_TIME, "30ms", "rec measure.json: job complete to Workload Finished")            \
     X(kq_batch, "kueue.requeue-batch", CONST_TIME, "1s", "KQ inadmissible_workloads.go")                               \
-    X(kq_create, "kueue.workload-create", CONST_TIME, "40ms", "rec kueue/: WorkloadCreated")                           \
-    X(kq_start, "kueue.unsuspend", CONST_TIME, "50ms", "rec kueue/: QuotaReserved to pods")                            \
-    X(kq_evict, "kueue.evict", CONST_TIME, "40ms", "rec measure.json")                                                 \
-    X(kq_release, "kueue.release", CONST_TIME, "200ms", "rec measure.json: evicted to quota released")                 \
-    X(kq_finish, "kueue.finish", CONST_TIME, "30ms", "rec measure.json: Job Complete to Finished")                     \
+    X(kq_qps, "kueue.qps", CONST_RATE, "50", "rec: shipped configuration")                                             \
+    X(kq_burst, "kueue.burst", CONST_COUNT, "100", "rec: shipped configuration")                                       \
     X(kq_hashing, "kueue.equivalence-hashing", CONST_SWITCH, "false", "KQ: on since 0.18")                             \
     X(kq_priority_sorting, "kueue.priority-sorting-within-cohort", CONST_SWITCH, "true", "KQ feature gate")            \
     /* KubeRay and Ray */                                                                                              \

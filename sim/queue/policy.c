@@ -8,6 +8,7 @@ static const struct policy_ops *const policies[N_ADMISSIONS] = {
     [ADMIT_NONE] = &policy_none,
     [ADMIT_FIFO] = &policy_fifo,
     [ADMIT_FIFO_SKIP] = &policy_fifo_skip,
+    [ADMIT_KUEUE] = &policy_kueue,
 };
 
 const struct policy_ops *policy_find(enum admission_name name) { return policies[name]; }

@@ -1,0 +1,466 @@
+/* kueue_policy.c - admission by Kueue: the decisions of kueue/ connected to the clock, the jobs and their waits.
+ *
+ * A job becomes a Workload a moment after it is created; cycles run one after the other, each as long as what it writes
+ * takes; admissions leave through Kueue's API client. An evicted workload gives its quota back after a moment, while its
+ * pods may still be terminating, and may be admitted again before they are gone: it then starts when they are.
+ * Constants: stack.h, "kueue.*". Jobs of one queue, priority and request share a class: one shape of the library, one
+ * clock of waits.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hmap.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "sim/engine/bucket.h"
+#include "sim/queue/kueue/kueue.h"
+#include "sim/queue/policy.h"
+
+struct job_class {
+    struct wait_class wait;
+    uint32_t shape;
+    uint32_t cluster_queue; /* KUEUE_NONE: its queue has none */
+};
+
+/* What is known of a workload, by its id in the library. */
+struct slot {
+    struct job *job;
+    struct job_class *class;
+    uint32_t generation;   /* of the id: events of an earlier user are stale */
+    uint8_t admitted;      /* the library holds quota for it and says so to the job */
+    uint8_t started;       /* job_admit was called and it has not been told to stop */
+    uint8_t asks;          /* the core has it pending */
+};
+
+struct kueue_state {
+    struct kueue *k;
+    struct bucket client;
+    const struct stack *c;
+    ARRAY(struct slot) slots;
+    uint32_t *cluster_queue;      /* by scenario queue */
+    struct hmap keys[3];          /* class look-up, see class_of */
+    struct hmap classes;
+    struct job_class *last;
+    const struct job_spec *last_spec;
+    int64_t busy_until_ns, retry_at_ns;
+    bool cycle_planned;
+    uint64_t n_submitted;
+};
+
+static struct kueue_state *state_of(struct sim *s) { return s->policy_state; }
+
+/* ---- configuration ---- */
+
+static enum kueue_preemption within(enum preempt_within p)
+{
+    static const enum kueue_preemption to[] = {KUEUE_PREEMPT_NEVER, KUEUE_PREEMPT_LOWER_PRIORITY,
+                                               KUEUE_PREEMPT_LOWER_OR_NEWER_EQUAL};
+    return to[p];
+}
+
+static enum kueue_preemption reclaim(enum preempt_reclaim p)
+{
+    static const enum kueue_preemption to[] = {KUEUE_PREEMPT_NEVER, KUEUE_PREEMPT_LOWER_PRIORITY, KUEUE_PREEMPT_ANY};
+    return to[p];
+}
+
+static struct kueue_quota quota_of(const struct quota_line *l)
+{
+    return (struct kueue_quota){l->nominal, l->borrowing_limit, l->lending_limit};
+}
+
+static const struct quota_line *line_of(const struct cluster_queue_spec *q, uint16_t flavor, uint16_t resource)
+{
+    for (uint32_t i = 0; i < q->n_lines; i++)
+        if (q->lines[i].flavor == flavor && q->lines[i].resource == resource) return &q->lines[i];
+    return NULL;
+}
+
+static void fill_group(const struct cluster_queue_spec *q, const struct resource_group *g, struct kueue_group *out,
+                       struct kueue_flavor_quotas *flavors)
+{
+    *out = (struct kueue_group){.n_resources = g->n_resources, .n_flavors = g->n_flavors, .flavors = flavors};
+    for (uint16_t r = 0; r < g->n_resources; r++) out->resources[r] = g->resources[r];
+    for (uint16_t f = 0; f < g->n_flavors; f++) {
+        flavors[f] = (struct kueue_flavor_quotas){.flavor = g->flavors[f]};
+        for (uint16_t r = 0; r < g->n_resources; r++) {
+            const struct quota_line *l = line_of(q, g->flavors[f], g->resources[r]);
+            flavors[f].quotas[r] = l ? quota_of(l) : (struct kueue_quota){0, KUEUE_UNLIMITED, KUEUE_UNLIMITED};
+        }
+    }
+}
+
+static void add_queue(struct kueue *k, const struct quota_spec *spec, const struct cluster_queue_spec *q)
+{
+    struct kueue_group *groups = xcalloc(q->n_groups + 1, sizeof *groups);
+    struct kueue_flavor_quotas *flavors = xcalloc((size_t)q->n_groups * spec->n_flavors + 1, sizeof *flavors);
+    for (uint32_t g = 0; g < q->n_groups; g++) fill_group(q, &q->groups[g], &groups[g], &flavors[g * spec->n_flavors]);
+    kueue_add_queue(k, &(struct kueue_queue_config){
+        .cohort = q->cohort == NO_INDEX ? KUEUE_NONE : q->cohort,
+        .strategy = q->strategy == STRICT_FIFO ? KUEUE_STRICT_FIFO : KUEUE_BEST_EFFORT_FIFO,
+        .within_queue = within(q->within),
+        .reclaim_within_cohort = reclaim(q->reclaim),
+        .borrow_within_cohort = q->borrow_lower,
+        .has_priority_threshold = q->has_threshold,
+        .max_priority_threshold = q->max_priority_threshold,
+        .when_can_borrow = q->can_borrow_try_next ? KUEUE_TRY_NEXT_FLAVOR : KUEUE_MAY_STOP_SEARCH,
+        .when_can_preempt = q->can_preempt_stop ? KUEUE_MAY_STOP_SEARCH : KUEUE_TRY_NEXT_FLAVOR,
+        .preference = q->prefer_preemption_over_borrowing ? KUEUE_PREEMPTION_OVER_BORROWING : KUEUE_BORROWING_OVER_PREEMPTION,
+        .stop = (enum kueue_stop)q->stop,
+        .n_groups = q->n_groups,
+        .groups = groups,
+    });
+    free(groups);
+    free(flavors);
+}
+
+/* Parents have to be there before their children. */
+static void add_cohorts(struct kueue *k, const struct quota_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->n_cohorts; i++) {
+        const struct cohort_spec *c = &spec->cohorts[i];
+        assert(c->parent == NO_INDEX || c->parent < i);
+        uint32_t id = kueue_add_cohort(k, c->parent == NO_INDEX ? KUEUE_NONE : c->parent);
+        for (uint32_t l = 0; l < c->n_lines; l++)
+            kueue_set_cohort_quota(k, id, c->lines[l].flavor, c->lines[l].resource, quota_of(&c->lines[l]), 0);
+    }
+}
+
+/* A job names a local queue, or the cluster queue itself (the short form). */
+static uint32_t find_cluster_queue(const struct quota_spec *spec, const char *name)
+{
+    for (uint32_t i = 0; i < spec->n_local; i++)
+        if (!strcmp(spec->local[i].name, name)) return spec->local[i].cluster_queue;
+    for (uint32_t i = 0; i < spec->n_queues; i++)
+        if (!strcmp(spec->queues[i].name, name)) return i;
+    return KUEUE_NONE;
+}
+
+static void *create(struct sim *s)
+{
+    const struct quota_spec *spec = &s->scenario->quota;
+    const struct stack *c = &s->scenario->approach.stack;
+    struct kueue_state *t = xcalloc(1, sizeof *t);
+    t->c = c;
+    t->k = kueue_create(&(struct kueue_options){.n_flavors = spec->n_flavors,
+                                                .n_resources = spec->n_resources,
+                                                .priority_sorting = c->kq_priority_sorting,
+                                                .equivalence_hashing = c->kq_hashing,
+                                                .retry_batch_ns = c->kq_batch});
+    add_cohorts(t->k, spec);
+    for (uint32_t i = 0; i < spec->n_queues; i++) add_queue(t->k, spec, &spec->queues[i]);
+    t->cluster_queue = xcalloc(s->scenario->n_queues + 1, sizeof *t->cluster_queue);
+    for (uint32_t q = 0; q < s->scenario->n_queues; q++)
+        t->cluster_queue[q] = find_cluster_queue(spec, s->scenario->queues[q]);
+    t->client = bucket_make(c->kq_burst, c->kq_qps, 1000 * NS_PER_S);
+    t->retry_at_ns = KUEUE_NEVER;
+    return t;
+}
+
+static void destroy(struct sim *s, void *state)
+{
+    struct kueue_state *t = state;
+    const struct hmap_entry *e;
+    (void)s;
+    for (size_t i = 0; (e = hmap_next(&t->classes, &i)) != NULL;) free(e->ptr);
+    for (int i = 0; i < 3; i++) hmap_free(&t->keys[i]);
+    hmap_free(&t->classes);
+    kueue_destroy(t->k);
+    array_free(&t->slots);
+    free(t->cluster_queue);
+    free(t);
+}
+
+/* ---- classes ---- */
+
+static uint64_t flavors_for(const struct quota_spec *spec, uint64_t groups)
+{
+    uint64_t mask = 0;
+    for (uint32_t f = 0; f < spec->n_flavors; f++)
+        if (spec->flavors[f].groups & groups) mask |= UINT64_C(1) << f;
+    return mask;
+}
+
+static int64_t requested(const struct sim *s, const struct job *j, uint32_t role, const char *resource)
+{
+    const struct role_spec *r = &job_detail_of(s, j)->roles[role];
+    if (!strcmp(resource, "cpu")) return r->cpu_milli;
+    if (!strcmp(resource, "memory")) return r->mem_bytes * 1000;
+    if (strstr(resource, "gpu")) return job_role_shares(s->scenario, j->spec, role);
+    return !strcmp(resource, "pods") ? 1000 : 0;
+}
+
+static struct job_class *class_new(struct sim *s, struct kueue_state *t, struct job *j)
+{
+    const struct quota_spec *spec = &s->scenario->quota;
+    const struct job_detail *d = job_detail_of(s, j);
+    struct kueue_pod_set sets[MAX_ROLES] = {0};
+    struct job_class *c = xcalloc(1, sizeof *c);
+    c->cluster_queue = t->cluster_queue[j->spec->queue];
+    for (uint32_t r = 0; r < d->n_roles; r++) {
+        sets[r].count = job_role_replicas(s->scenario, j->spec, r);
+        sets[r].flavors = flavors_for(spec, d->groups);
+        for (uint32_t x = 0; x < spec->n_resources; x++) sets[r].requests[x] = requested(s, j, r, spec->resources[x]);
+    }
+    sim_class_init(s, &c->wait, d->groups, c->cluster_queue == KUEUE_NONE ? WAIT_UNSATISFIABLE : WAIT_ORDER);
+    if (c->cluster_queue != KUEUE_NONE) c->shape = kueue_shape(t->k, c->cluster_queue, j->spec->priority, d->n_roles, sets);
+    return c;
+}
+
+/* Numbers a pair of 32-bit keys; equal pairs have equal numbers. */
+static uint64_t number_of(struct hmap *m, uint64_t high, uint64_t low)
+{
+    uint64_t n = m->n;
+    if (!hmap_get_u64(m, high << 32 | low, &n)) hmap_put_u64(m, high << 32 | low, n);
+    return n;
+}
+
+static bool same_class(const struct job_spec *a, const struct job_spec *b)
+{
+    return a && a->detail == b->detail && a->replicas == b->replicas && a->gpu_shares == b->gpu_shares &&
+           a->priority == b->priority && a->queue == b->queue;
+}
+
+static struct job_class *class_of(struct sim *s, struct kueue_state *t, struct job *j)
+{
+    const struct job_spec *p = j->spec;
+    if (same_class(t->last_spec, p)) return t->last;
+    uint64_t n = number_of(&t->keys[0], p->detail, p->replicas);
+    n = number_of(&t->keys[1], n, p->gpu_shares);
+    n = number_of(&t->keys[2], n, (uint32_t)p->priority);
+    uint64_t key = n << 16 | p->queue;
+    struct job_class *c = hmap_get_u64_ptr(&t->classes, key);
+    if (!c) hmap_put_u64_ptr(&t->classes, key, c = class_new(s, t, j));
+    t->last_spec = p;
+    return t->last = c;
+}
+
+/* ---- events carry a workload and its generation, not a pointer: the job may have gone ---- */
+
+static void *tag(const struct kueue_state *t, uint32_t workload)
+{
+    return (void *)(uintptr_t)((uint64_t)t->slots.v[workload].generation << 32 | workload);
+}
+
+static struct slot *untag(struct kueue_state *t, void *arg, uint32_t *workload)
+{
+    uint64_t x = (uintptr_t)arg;
+    *workload = (uint32_t)x;
+    struct slot *slot = &t->slots.v[*workload];
+    return slot->generation == (uint32_t)(x >> 32) ? slot : NULL;
+}
+
+static struct slot *slot_open(struct kueue_state *t, uint32_t workload, struct job *j, struct job_class *c)
+{
+    while (t->slots.n <= workload) array_push(&t->slots, (struct slot){0});
+    struct slot *slot = &t->slots.v[workload];
+    *slot = (struct slot){.job = j, .class = c, .generation = slot->generation + 1, .asks = true};
+    return slot;
+}
+
+static void slot_close(struct kueue_state *t, uint32_t workload)
+{
+    struct slot *slot = &t->slots.v[workload];
+    *slot = (struct slot){.generation = slot->generation + 1};
+}
+
+/* ---- cycles ---- */
+
+static void kick(struct sim *s);
+
+static uint64_t groups_of(const struct sim *s, const struct kueue_state *t, uint32_t workload, const struct job *j)
+{
+    const struct quota_spec *spec = &s->scenario->quota;
+    uint64_t groups = 0;
+    for (uint32_t r = 0; r < job_detail_of(s, j)->n_roles; r++)
+        for (uint32_t x = 0; x < spec->n_resources; x++) {
+            uint16_t f = kueue_flavor(t->k, workload, r, (uint16_t)x);
+            if (f != UINT16_MAX) groups |= spec->flavors[f].groups;
+        }
+    groups &= job_detail_of(s, j)->groups;
+    return groups ? groups : job_detail_of(s, j)->groups;
+}
+
+static void start(struct sim *s, struct slot *slot, uint32_t workload)
+{
+    struct kueue_state *t = state_of(s);
+    struct job *j = slot->job;
+    slot->asks = false;
+    slot->started = true;
+    job_admit(s, j, groups_of(s, t, workload, j), NULL);
+}
+
+/* QuotaReserved and Admitted have been written; the job is unsuspended. */
+static void on_admitted(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    uint32_t workload;
+    struct slot *slot = untag(state_of(s), arg, &workload);
+    if (!slot || slot->admitted || !kueue_is_admitted(state_of(s)->k, workload)) return;
+    slot->admitted = true;
+    if (slot->asks) start(s, slot, workload);
+}
+
+static void on_quota_released(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct kueue_state *t = state_of(s);
+    uint32_t workload;
+    if (!untag(t, arg, &workload)) return;
+    kueue_release(t->k, workload, sim_now(s), false);
+    kick(s);
+}
+
+static void admit(struct sim *s, struct kueue_state *t, uint32_t workload)
+{
+    int64_t sent = bucket_take(&t->client, t->busy_until_ns, 1);
+    sim_class_reason(s, &t->slots.v[workload].class->wait, WAIT_ORDER);
+    event_at(s->events, sent + t->c->kq_reserve, EVENT_CONTROL, on_admitted, tag(t, workload));
+}
+
+static void evict(struct sim *s, struct kueue_state *t, uint32_t workload, uint32_t by)
+{
+    struct slot *slot = &t->slots.v[workload];
+    struct job *j = slot->job;
+    event_at(s->events, t->busy_until_ns + t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, workload));
+    slot->admitted = false;
+    if (!slot->started) return;
+    slot->started = false;
+    job_preempt(s, j, STOP_PREEMPTED, by == KUEUE_NONE ? NULL : t->slots.v[by].job);
+}
+
+static enum wait_reason reason_of(enum kueue_reason r)
+{
+    switch (r) {
+    case KUEUE_NO_RESOURCE:
+    case KUEUE_NO_MATCHING_FLAVOR:
+    case KUEUE_EXCEEDS_MAXIMUM: return WAIT_UNSATISFIABLE;
+    case KUEUE_WAITS_ORDER: return WAIT_ORDER;
+    default: return WAIT_QUOTA;
+    }
+}
+
+static void act(struct sim *s, struct kueue_state *t, const struct kueue_cycle *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct kueue_outcome *o = &c->outcomes[i];
+        if (o->kind == KUEUE_ADMIT) admit(s, t, o->workload);
+        else if (o->kind == KUEUE_EVICT) evict(s, t, o->workload, o->by);
+        else sim_class_reason(s, &t->slots.v[o->workload].class->wait, reason_of(o->reason));
+    }
+}
+
+static void on_cycle(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct kueue_state *t = state_of(s);
+    (void)arg;
+    t->cycle_planned = false;
+    if (!kueue_ready(t->k)) return;
+    const struct kueue_cycle *c = kueue_run_cycle(t->k, sim_now(s));
+    t->busy_until_ns = sim_now(s) + t->c->kq_cycle + t->c->kq_admission * c->admitted + t->c->kq_eviction * c->evicted +
+                       t->c->kq_message * c->new_messages;
+    act(s, t, c);
+    kick(s);
+}
+
+static void on_retry(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct kueue_state *t = state_of(s);
+    (void)arg;
+    t->retry_at_ns = KUEUE_NEVER;
+    kueue_retry(t->k, sim_now(s));
+    kick(s);
+}
+
+/* Plans the next cycle and the next batch, if there is anything to do. */
+static void kick(struct sim *s)
+{
+    struct kueue_state *t = state_of(s);
+    int64_t retry = kueue_next_retry(t->k);
+    if (!t->cycle_planned && kueue_ready(t->k)) {
+        t->cycle_planned = true;
+        int64_t at = t->busy_until_ns > sim_now(s) ? t->busy_until_ns : sim_now(s);
+        event_at(s->events, at, EVENT_SCHEDULE, on_cycle, NULL);
+    }
+    if (retry != KUEUE_NEVER && retry < t->retry_at_ns) {
+        t->retry_at_ns = retry;
+        event_at(s->events, retry > sim_now(s) ? retry : sim_now(s), EVENT_CONTROL, on_retry, NULL);
+    }
+}
+
+/* ---- what the core says ---- */
+
+static void on_created(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct kueue_state *t = state_of(s);
+    struct job *j = s->by_index[(uintptr_t)arg];
+    if (!j || j->state != JOB_PENDING) return;
+    struct job_class *c = class_of(s, t, j);
+    j->policy_key = kueue_submit(t->k, c->shape, (uint64_t)j->index, j->spec->submit_ns, (uint64_t)j->index) + 1;
+    slot_open(t, j->policy_key - 1, j, c);
+    kick(s);
+}
+
+/* policy_key: workload + 1, 0 while there is none. */
+static void submit(struct sim *s, struct job *j)
+{
+    struct kueue_state *t = state_of(s);
+    struct job_class *c = class_of(s, t, j);
+    job_wait_in(s, j, &c->wait);
+    if (j->policy_key == 0) {
+        if (c->cluster_queue != KUEUE_NONE)
+            event_after(s->events, t->c->kq_create, EVENT_CONTROL, on_created, (void *)(uintptr_t)j->index);
+        return;
+    }
+    struct slot *slot = &t->slots.v[j->policy_key - 1];
+    slot->asks = true;
+    if (slot->admitted) start(s, slot, j->policy_key - 1);
+}
+
+static void on_workload_finished(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct kueue_state *t = state_of(s);
+    uint32_t workload;
+    if (!untag(t, arg, &workload)) return;
+    kueue_finish(t->k, workload, sim_now(s));
+    slot_close(t, workload);
+    kick(s);
+}
+
+static void withdraw(struct sim *s, struct job *j)
+{
+    struct kueue_state *t = state_of(s);
+    if (j->policy_key == 0) return;
+    kueue_finish(t->k, j->policy_key - 1, sim_now(s));
+    slot_close(t, j->policy_key - 1);
+    j->policy_key = 0;
+    kick(s);
+}
+
+static void finished(struct sim *s, struct job *j)
+{
+    struct kueue_state *t = state_of(s);
+    if (j->policy_key == 0) return;
+    uint32_t workload = j->policy_key - 1;
+    t->slots.v[workload].started = t->slots.v[workload].asks = false;
+    event_after(s->events, t->c->kq_finish, EVENT_CONTROL, on_workload_finished, tag(t, workload));
+}
+
+static void released(struct sim *s, struct job *j)
+{
+    (void)s;
+    (void)j;
+}
+
+static void capacity(struct sim *s) { (void)s; }
+
+const struct policy_ops policy_kueue = {"kueue",  create,   destroy,  submit, withdraw,
+                                        finished, released, capacity, NULL};
