@@ -17,8 +17,7 @@
 #include "input/fit.h"
 #include "input/import.h"
 
-enum { EXIT_OK, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_IO = 4 };
-enum output_format { TEXT, JSON, CSV, N_OUTPUT_FORMATS };
+enum { N_OUTPUT_FORMATS = FORMAT_CSV + 1 };
 static const char *const output_formats[N_OUTPUT_FORMATS] = { "text", "json", "csv" };
 
 enum option_key { KEY_FIT = 256, KEY_NODES, KEY_GPUS, KEY_MAP, KEY_FORMAT };

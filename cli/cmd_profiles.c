@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "input/profile.h"
 #include "input/stack.h"
 
 struct options { const char *kind; };
@@ -38,11 +37,7 @@ int cmd_profiles(int argc, char **argv)
 {
     struct options o = {0};
     argp_parse(&argp_profiles, argc, argv, 0, NULL, &o);
-    if (o.kind && !strcmp(o.kind, "constants")) {
-        print_constants();
-        return command_end(EXIT_OK);
-    }
-    char *error = NULL;
-    if (!profile_list(stdout, o.kind, &error)) return command_fail(EXIT_INPUT, "%s", error);
+    if (o.kind && strcmp(o.kind, "constants")) return command_fail(EXIT_USAGE, "\"%s\" is no kind of profile; there is: constants", o.kind);
+    print_constants();
     return command_end(EXIT_OK);
 }
