@@ -75,10 +75,18 @@ static void collect_queue(struct search *s, uint32_t queue, uint32_t lca, bool a
     }
 }
 
+static bool nobody_above(const struct search *s, uint32_t cohort)
+{
+    for (uint32_t i = 0; i < s->n_needs; i++)
+        if (quota_cell(&s->k->quota, cohort, s->needs[i].fr)->above > 0) return false;
+    return true;
+}
+
 /* Queues below the cohort `node` that use more than their quota; `skip` has been looked at. */
 static void collect_subtree(struct search *s, uint32_t node, uint32_t lca, uint32_t skip, bool advantage)
 {
     const struct quota *q = &s->k->quota;
+    if (nobody_above(s, node)) return;
     for (uint32_t c = q->nodes.v[node].first_child; c != KUEUE_NONE; c = q->nodes.v[c].next_sibling) {
         if (c == skip || c == s->queue->node || quota_within(q, c, s->n_needs, s->needs)) continue;
         if (q->nodes.v[c].leaf) collect_queue(s, s->k->node_queue.v[c], lca, advantage);

@@ -65,6 +65,7 @@ void quota_rebuild(struct quota *q)
     for (size_t i = 0; i < q->cells.n; i++) {
         struct quota_cell *c = &q->cells.v[i];
         c->subtree = c->nominal;
+        c->above = 0;
         if (!q->nodes.v[i / q->n_frs].leaf) c->usage = 0;
     }
     for (size_t i = q->cells.n; i-- > 0;) {
@@ -75,31 +76,43 @@ void quota_rebuild(struct quota *q)
         struct quota_cell *up = quota_cell(q, parent, (uint16_t)(i % q->n_frs));
         up->subtree += c->subtree - c->local;
         up->usage += max64(0, c->usage - c->local);
+        up->above += q->nodes.v[i / q->n_frs].leaf ? c->usage > c->subtree : c->above;
     }
 }
 
-void quota_add(struct quota *q, uint32_t node, uint16_t fr, int64_t amount)
+static void count_above(struct quota *q, uint32_t leaf, uint16_t fr, bool before)
 {
-    while (amount > 0) {
+    const struct quota_cell *c = quota_cell(q, leaf, fr);
+    bool now = c->usage > c->subtree;
+    if (now == before) return;
+    for (uint32_t up = q->nodes.v[leaf].parent; up != KUEUE_NONE; up = q->nodes.v[up].parent)
+        quota_cell(q, up, fr)->above += now ? 1 : -1;
+}
+
+void quota_add(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
+{
+    const struct quota_cell *first = quota_cell(q, leaf, fr);
+    bool before = first->usage > first->subtree;
+    for (uint32_t node = leaf; amount > 0 && node != KUEUE_NONE; node = q->nodes.v[node].parent) {
         struct quota_cell *c = quota_cell(q, node, fr);
         int64_t room = max64(0, c->local - c->usage);
         c->usage += amount;
         amount -= room;
-        node = q->nodes.v[node].parent;
-        if (node == KUEUE_NONE) return;
     }
+    count_above(q, leaf, fr, before);
 }
 
-void quota_remove(struct quota *q, uint32_t node, uint16_t fr, int64_t amount)
+void quota_remove(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 {
-    while (amount > 0) {
+    const struct quota_cell *first = quota_cell(q, leaf, fr);
+    bool before = first->usage > first->subtree;
+    for (uint32_t node = leaf; amount > 0 && node != KUEUE_NONE; node = q->nodes.v[node].parent) {
         struct quota_cell *c = quota_cell(q, node, fr);
         int64_t in_parent = c->usage - c->local;
         c->usage -= amount;
         amount = min64(amount, in_parent);
-        node = q->nodes.v[node].parent;
-        if (node == KUEUE_NONE) return;
     }
+    count_above(q, leaf, fr, before);
 }
 
 int64_t quota_local_available(const struct quota *q, uint32_t node, uint16_t fr)

@@ -13,7 +13,7 @@
  * quota_add and quota_remove are exact inverses in any order, since a parent's usage is a function of its children's:
  * simulations on the live forest leave no trace. May be negative: availability after quota was taken away.
  *
- * Cost: O(depth) a call; quota_rebuild O(nodes x frs) of the forest.
+ * Cost: O(depth) a call, and O(depth) more when a queue begins or ceases to use more than its nominal quota; quota_rebuild O(nodes x frs) of the forest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -29,6 +29,7 @@
 struct quota_cell {
     int64_t nominal, borrowing_limit, lending_limit;
     int64_t subtree, local, usage;
+    int64_t above; /* of a cohort: queues below that use more than their nominal quota, where victims may be found */
 };
 
 struct quota_node {
@@ -70,8 +71,8 @@ static inline bool quota_has_parent(const struct quota *q, uint32_t node)
     return q->nodes.v[node].parent != KUEUE_NONE;
 }
 
-void quota_add(struct quota *q, uint32_t node, uint16_t fr, int64_t amount);
-void quota_remove(struct quota *q, uint32_t node, uint16_t fr, int64_t amount);
+void quota_add(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount);
+void quota_remove(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount);
 
 int64_t quota_local_available(const struct quota *q, uint32_t node, uint16_t fr);
 int64_t quota_available(const struct quota *q, uint32_t node, uint16_t fr);
