@@ -28,7 +28,7 @@ def records(path):
 
 
 def rows(path):
-    return list(csv.DictReader(open(path, newline="", encoding="utf-8")))
+    return list(csv.DictReader(open(path, newline="", encoding="utf-8"))) if path.exists() else []
 
 
 def main(directory):
