@@ -119,8 +119,9 @@ const struct import_format *import_format_probe(const char *file)
     const struct import_format *found = NULL;
     char *line;
     if (strcmp(file, "-") != 0 && line_open(&lines, file, &quiet)) {
-        while (line_next(&lines, &line) && line[strspn(line, " \t\r")] == '\0') continue;
-        for (size_t i = 0; i < N_FORMATS && !found && lines.line > 0 && !lines.eof; i++)
+        bool have = line_next(&lines, &line);
+        while (have && line[strspn(line, " \t\r")] == '\0') have = line_next(&lines, &line);
+        for (size_t i = 0; i < N_FORMATS && !found && have; i++)
             if (import_formats[i].probe(&import_formats[i], line)) found = &import_formats[i];
         line_close(&lines);
     }
