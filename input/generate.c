@@ -171,7 +171,7 @@ static bool add_layer(struct generating *g, uint64_t layer, double keep)
 
 static bool add_by_rate(struct generating *g)
 {
-    if (!(g->c->rate_per_hour <= GENERATE_MAX_RATE)) return false;
+    if (!(g->c->rate_per_hour >= 0 && g->c->rate_per_hour <= GENERATE_MAX_RATE)) return false;
     double whole = det_floor(g->c->rate_per_hour), part = g->c->rate_per_hour - whole;
     for (uint64_t layer = 0; layer < (uint64_t)whole; layer++)
         if (!add_layer(g, layer, 1)) return false;
