@@ -23,18 +23,29 @@ static void report_duplicate(struct json_doc *doc, const cJSON *first, const cJS
     json_error(doc, again, "the key is there twice; first on line %d", json_line(doc, first));
 }
 
+/* Objects up to this size compare each key with those before it; larger ones use a map. */
+#define FEW_MEMBERS 16
+
+static const cJSON *find_before(const cJSON *object, const cJSON *member)
+{
+    for (const cJSON *m = object->child; m != member; m = m->next)
+        if (strcmp(m->string, member->string) == 0) return m;
+    return NULL;
+}
+
 /* cJSON keeps both, and every reader would see only the first. */
 static void check_duplicates(struct json_doc *doc, const cJSON *object)
 {
     struct hmap seen = {0};
-    const cJSON *member;
+    const cJSON *member, *first;
+    size_t i = 0;
+    bool few = true;
+    for (member = object->child; member != NULL && few; member = member->next) few = ++i <= FEW_MEMBERS;
     cJSON_ArrayForEach(member, object)
     {
-        const cJSON *first = hmap_get_str_ptr(&seen, member->string);
-        if (first != NULL)
-            report_duplicate(doc, first, member);
-        else
-            hmap_put_str_ptr(&seen, member->string, (void *)(uintptr_t)member);
+        first = few ? find_before(object, member) : hmap_get_str_ptr(&seen, member->string);
+        if (first != NULL) report_duplicate(doc, first, member);
+        if (first == NULL && !few) hmap_put_str_ptr(&seen, member->string, (void *)(uintptr_t)member);
     }
     hmap_free(&seen);
 }

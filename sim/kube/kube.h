@@ -26,7 +26,7 @@
  * Every wait of a pod is an event; nothing polls. The pod's shares are held (hold.h) from the scheduler's decision until it
  * is gone or finished: activities by state (image pull, container start, wait for head, back-off, terminating ...). While
  * the job trains its owner lifts the holds (kube_pod_lift) and lands them before it lets the pod change.
- * A freed pod stays readable until the event that ended it is over; owners drop their pointers at POD_GONE.
+ * A pod that is gone stays readable until the next kube_pod_create outside `changed`; owners drop it at POD_GONE.
  *
  * Cost: O(1) a change; a scheduling pass O(log classes), a release O(classes that wait), where a class is all waiting pods
  * of one shape, priority and gang: 10,000 standing pods of a shape cost as much as one.
@@ -122,7 +122,7 @@ struct pod {
     struct sched_class *waits_in;
     struct event_id timer;             /* the next thing that happens to its container */
     struct event_id end;               /* its end when terminating */
-    int64_t init_started_ns, last_start_ns;
+    int64_t init_started_ns;
     uint32_t backoff;                  /* crashes that count for the kubelet's back-off */
     uint8_t stage;                     /* kubelet.c */
     bool told, permitted, init_satisfied;

@@ -183,6 +183,22 @@ static void duplicate_keys(void **state)
     diag_free(&d);
 }
 
+static void duplicate_keys_among_many(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    struct str s = {0};
+    for (int i = 0; i < 5000; i++) str_printf(&s, "%s\"k%d\": 0", i ? ",\n" : "{", i == 4999 ? 7 : i);
+    str_append(&s, "}");
+    struct json_doc *doc = parse(s.s, &d);
+    assert_int_equal(diag_errors(&d), 1);
+    assert_int_equal(d.entries.v[0].line, 5000);
+    assert_string_equal(d.entries.v[0].text, "the key is there twice; first on line 8");
+    json_free(doc);
+    str_free(&s);
+    diag_free(&d);
+}
+
 static const char typed[] =
     "{\"i\": -12, \"whole\": 3e2, \"half\": 2.5, \"big\": 9223372036854775808, \"s\": \"x\", \"t\": true,\n"
     "\"dur\": \"1h30m\", \"sec\": 0.3, \"size\": \"16Gi\", \"bw\": \"400Gbps\", \"cpu\": \"500m\", \"pct\": "
@@ -371,6 +387,7 @@ int main(void)
         cmocka_unit_test(malformed),
         cmocka_unit_test(nesting),
         cmocka_unit_test(duplicate_keys),
+        cmocka_unit_test(duplicate_keys_among_many),
         cmocka_unit_test(typed_values),
         cmocka_unit_test(typed_errors),
         cmocka_unit_test(duplicates_keep_their_place),

@@ -93,6 +93,7 @@ struct tree {
     ARRAY(uint32_t) with_parked; /* queues that un-parking must look at */
     uint32_t live_at;            /* in the list of live trees, or KUEUE_NONE */
     bool dirty, retry_armed;
+    uint8_t quiet; /* cycles in a row that changed no more than tree_moved_on tells */
 };
 
 struct retry {
@@ -152,7 +153,7 @@ struct kueue {
     ARRAY(struct target) targets;
     ARRAY(struct candidate) candidates;
     ARRAY(struct held_use) held;
-    ARRAY(uint32_t) victims, changed_trees;
+    ARRAY(uint32_t) victims, changed_trees, moved_on_trees;
     ARRAY(struct kueue_outcome) outcomes, drained_outcomes;
     struct kueue_cycle cycle, drained;
 };

@@ -240,7 +240,8 @@ static void requeue(struct kueue *k, struct entry *e, enum kueue_reason reason, 
     o.parked = !keeps_its_place(q, reason, tried);
     if (q->config.strategy == KUEUE_BEST_EFFORT_FIFO && reason == KUEUE_PENDING_PREEMPTION) q->sticky = e->workload;
     else if (q->sticky == e->workload) q->sticky = KUEUE_NONE;
-    *changed = *changed || tried != w->tried || sticky != q->sticky || o.parked;
+    *changed = *changed || o.parked;
+    if (tried != w->tried || sticky != q->sticky) array_push(&k->moved_on_trees, q->tree);
     w->tried = tried;
     w->tried_generation = q->generation;
     w->message = message;
@@ -278,6 +279,7 @@ void cycle_run(struct kueue *k, int64_t now_ns)
     settle(k);
     if (k->entries.n > 1) qsort_r(k->entries.v, k->entries.n, sizeof *k->entries.v, entry_order, k);
     array_clear(&k->changed_trees);
+    array_clear(&k->moved_on_trees);
     for (size_t i = 0; i < k->entries.n; i++) {
         struct entry *e = &k->entries.v[i];
         bool changed = false;
@@ -289,6 +291,7 @@ void cycle_run(struct kueue *k, int64_t now_ns)
     end_holds(k);
     for (size_t i = 0; i < k->victims.n; i++) k->workloads.v[k->victims.v[i]].victim = false;
     for (size_t i = 0; i < k->changed_trees.n; i++) tree_set_dirty(k, k->changed_trees.v[i], true);
+    for (size_t i = 0; i < k->moved_on_trees.n; i++) tree_moved_on(k, k->moved_on_trees.v[i]);
     k->cycle.heads = (uint32_t)k->entries.n;
     k->cycle.outcomes = k->outcomes.v;
     k->cycle.n = k->outcomes.n;

@@ -77,6 +77,7 @@ void kueue_destroy(struct kueue *k)
     array_free(&k->held);
     array_free(&k->victims);
     array_free(&k->changed_trees);
+    array_free(&k->moved_on_trees);
     array_free(&k->outcomes);
     array_free(&k->drained_outcomes);
     free(k);
@@ -459,8 +460,7 @@ uint64_t kueue_state_hash(const struct kueue *k)
     }
     for (size_t i = 0; i < k->workloads.n; i++) {
         const struct workload *w = &k->workloads.v[i];
-        const uint64_t words[] = {w->uid, (uint64_t)w->order_ns, (uint64_t)w->reserved_ns,
-                                  (uint64_t)w->state << 32 | w->tried};
+        const uint64_t words[] = {w->uid, (uint64_t)w->order_ns, (uint64_t)w->reserved_ns, w->state};
         for (size_t j = 0; j < 4; j++) h = (h ^ words[j]) * 1099511628211ull;
     }
     return h;

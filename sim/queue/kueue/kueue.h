@@ -245,7 +245,7 @@ int64_t kueue_cohort_usage(const struct kueue *k, uint32_t cohort, uint16_t flav
 int64_t kueue_available(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource);
 int64_t kueue_maximum(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource);
 
-/* A hash over all quota, usage and queue state: equal states have equal hashes (for tests of simulate and undo). */
+/* A hash over quota, usage, and the state, order and reservation of workloads (for tests of simulate and undo). */
 uint64_t kueue_state_hash(const struct kueue *k);
 
 #endif

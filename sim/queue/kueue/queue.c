@@ -156,6 +156,16 @@ static void tree_refresh(struct kueue *k, uint32_t tree)
 void tree_set_dirty(struct kueue *k, uint32_t tree, bool dirty)
 {
     k->trees.v[tree].dirty = dirty;
+    if (dirty) k->trees.v[tree].quiet = 0;
+    tree_refresh(k, tree);
+}
+
+void tree_moved_on(struct kueue *k, uint32_t tree)
+{
+    struct tree *t = &k->trees.v[tree];
+    if (t->dirty || t->quiet > KUEUE_TRIED_MAX) return;
+    t->quiet++;
+    t->dirty = true;
     tree_refresh(k, tree);
 }
 

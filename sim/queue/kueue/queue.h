@@ -33,6 +33,10 @@ void queue_refresh(struct kueue *k, uint32_t queue);
 /* The tree needs a cycle (true), or its last cycle changed nothing (false). */
 void tree_set_dirty(struct kueue *k, uint32_t tree, bool dirty);
 
+/* All that a cycle changed is with which flavor some heads begin next, or who is the preempting head: worth another
+ * cycle, but such a head may go round for ever (Kueue's does), so not without end. */
+void tree_moved_on(struct kueue *k, uint32_t tree);
+
 /* Parked workloads of the tree come back one batch period from now, unless a batch is already on its way. */
 void tree_arm_retry(struct kueue *k, uint32_t tree, int64_t now_ns);
 
