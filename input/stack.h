@@ -53,6 +53,7 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(crash_reset, "kubelet.crash-reset", CONST_TIME, "10m", "K8S kubelet")                                            \
     X(pod_delete, "kubelet.pod-delete", CONST_TIME, "1s", "K8S: container stops at once on SIGTERM; rec kwok 0.3 s")   \
     X(node_grace, "node.monitor-grace", CONST_TIME, "50s", "K8S >= 1.32; 40 s before")                                 \
+    X(node_lease, "node.lease-renew", CONST_TIME, "10s", "K8S kubelet: a quarter of the 40 s lease")                      \
     X(node_monitor, "node.monitor-period", CONST_TIME, "5s", "K8S nodelifecycle")                                      \
     X(node_toleration, "node.toleration", CONST_TIME, "300s", "K8S defaulttolerationseconds")                          \
     X(node_taint_rate, "node.taint-rate", CONST_RATE, "0.1", "K8S node-eviction-rate; rec nodeloss/")                  \
