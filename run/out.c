@@ -4,6 +4,7 @@
  */
 #include "run/out.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void write_all(struct out *o, const char *data, size_t n)
 
 void out_block(struct out *o, const void *data, size_t n)
 {
-    if (o->n) out_flush(o);
+    assert(o->n == 0 && "a file has text or blocks");
     if (n == 0 || o->error) return;
     bool full = hooked(o->hook);
     write_all(o, data, full ? n / 2 : n);

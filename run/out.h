@@ -8,7 +8,7 @@
  *     char *p = out_reserve(&o, 100); ... out_used(&o, n);
  *     if (!out_close(&o)) err = out_why(&o);            // "DIR/jobs.csv: No space left on device", to free
  *
- * One system call a 64 KiB of text; out_block writes at once and whole.
+ * One system call a 64 KiB of text; out_block writes at once and whole. A file has text or blocks, not both.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

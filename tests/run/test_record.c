@@ -195,6 +195,32 @@ static void changed_bits_are_noticed(void **state)
     free(bytes);
 }
 
+/* Blocks that are whole but not in their place: one left out, one twice. */
+static void blocks_out_of_place_are_noticed(void **state)
+{
+    (void)state;
+    char fingerprint[33];
+    size_t n;
+    write_records(120, RECORD_FULL, 40, fingerprint); /* blocks of 1, 40, 40, 39 */
+    char *bytes = file_bytes(&n);
+    const size_t first = TIMELINE_HEADER_BYTES + TIMELINE_BLOCK_HEADER_BYTES + 40;
+    const size_t block = TIMELINE_BLOCK_HEADER_BYTES + 40 * 40;
+    for (int twice = 0; twice < 2; twice++) {
+        char *changed = malloc(n + block);
+        size_t at = first + block, from = twice ? first : first + 2 * block;
+        memcpy(changed, bytes, at);
+        memcpy(changed + at, bytes + from, n - from);
+        struct timeline_reader *t = timeline_open_memory(changed, at + n - from);
+        const char *why;
+        assert_int_equal(count_good(t), 41);
+        assert_true(timeline_damaged(t, &why));
+        assert_non_null(strstr(why, "out of place"));
+        timeline_close(t);
+        free(changed);
+    }
+    free(bytes);
+}
+
 /* Reading goes on when the file has grown. */
 static void growing_files_are_followed(void **state)
 {
@@ -239,6 +265,7 @@ int main(void)
         cmocka_unit_test(jobs_level_keeps_the_marked),
         cmocka_unit_test(torn_files_are_read_to_the_last_whole_block),
         cmocka_unit_test(changed_bits_are_noticed),
+        cmocka_unit_test(blocks_out_of_place_are_noticed),
         cmocka_unit_test(growing_files_are_followed),
         cmocka_unit_test(missing_file_is_explained),
     };

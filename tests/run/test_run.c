@@ -222,6 +222,13 @@ static void text_is_as_documented(void **state)
                                    "39.999999992\n"));
     assert_non_null(strstr(ledger, "\ndown,repair,0,first,,,small,,50\n"));
     free(ledger);
+    char *manifest = text_of(path_join(&arena, dir, "run.json"));
+    assert_non_null(strstr(manifest, "\"seed\": 18446744073709551615,"));
+    assert_non_null(strstr(manifest, "\"existing_gpu_s\": 1600"));
+    assert_non_null(strstr(manifest, "\"horizon_s\": null,"));
+    /* the pending job waits from 3 ns on, the others have waited for less */
+    assert_non_null(strstr(manifest, "\"max_wait\": {\"value\": 99.999999997, \"unit\": \"s\", \"bound\": true}"));
+    free(manifest);
 }
 
 /* ---- without a disk ---- */
