@@ -373,6 +373,17 @@ bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *d
     return true;
 }
 
+uint32_t build_class(struct build *b, struct raw_job *raw, const char *what)
+{
+    static const char *const given[] = { "id", "object", "submit", "count", "every", "duration", "steps", "limit", "after" };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        const struct value *v = value_member(raw->at, given[i]);
+        if (v) value_error(b->diag, v, "%s gives this, job by job; it has no meaning here", what);
+    }
+    raw->submit = raw->every = ABSENT; /* not written into the resolved scenario */
+    return build_detail(b, raw, NULL);
+}
+
 /* ---- owner ---- */
 
 uint16_t name_index(struct build *b, struct name_table *t, const char *name)
@@ -387,14 +398,13 @@ uint16_t name_index(struct build *b, struct name_table *t, const char *name)
     return (uint16_t)(t->n - 1);
 }
 
-static uint16_t queue_of(struct build *b, const struct raw_job *raw)
+uint16_t queue_index(struct build *b, const char *name, const struct value *at)
 {
     const struct quota_spec *q = &b->s->quota;
-    if (!raw->queue) return 0;
     for (uint16_t i = 1; i <= q->n_local; i++)
-        if (strcmp(b->queues.v[i], raw->queue) == 0) return i;
-    if (q->n_local) name_error(b->diag, place_of(raw->at, "queue"), "queue", raw->queue, b->queues.v + 1, q->n_local);
-    return name_index(b, &b->queues, raw->queue);
+        if (strcmp(b->queues.v[i], name) == 0) return i;
+    if (q->n_local) name_error(b->diag, at, "queue", name, b->queues.v + 1, q->n_local);
+    return name_index(b, &b->queues, name);
 }
 
 static int32_t priority_of(struct build *b, const struct raw_job *raw)
@@ -415,7 +425,7 @@ static int32_t priority_of(struct build *b, const struct raw_job *raw)
 
 void build_owner(struct build *b, const struct raw_job *raw, struct job_spec *job)
 {
-    job->queue = queue_of(b, raw);
+    job->queue = raw->queue ? queue_index(b, raw->queue, place_of(raw->at, "queue")) : 0;
     job->team = raw->team ? name_index(b, &b->teams, raw->team) : 0;
     job->priority = priority_of(b, raw);
 }

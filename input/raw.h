@@ -10,6 +10,7 @@
 
 #include "base/hmap.h"
 #include "input/field.h"
+#include "input/import.h"
 #include "input/scenario.h"
 
 /* ---- cluster.c ---- */
@@ -82,29 +83,33 @@ struct raw_job {
 
 /* ---- workload.c ---- */
 
-struct raw_map { const struct value *at; const char *column[10]; }; /* import.h's fields, in its order */
+struct raw_map { const struct value *at; const char *column[N_IMPORT_FIELDS]; };
 struct raw_trace {
     const struct value *at;
-    struct list files;
+    struct list files; /* strings */
     const char *format;
     int64_t gpus_per_node;
     struct raw_map *map;
     struct raw_job *defaults;
     struct list classes; /* MAP of raw_job */
+    uint32_t first_detail; /* of the defaults; the classes follow */
 };
 struct raw_distribution {
     const struct value *at;
     int64_t kind, value, low, high, mean, median, min, max;
     double sigma;
-    struct list p, x; /* strings: probabilities, durations */
+    const struct value *p, *x; /* arrays of probabilities and durations */
 };
+struct raw_size { const struct value *at; int64_t replicas, gpus; double weight; struct raw_distribution *work; };
+struct raw_team { const struct value *at; double weight; const char *queue; };
 struct raw_generate {
     const struct value *at;
-    const char *name, *profile;
+    const char *name;
+    const struct value *profile; /* a name, or the profile itself */
     double rate_per_hour, load, limit_factor;
     int64_t count, every, start, end;
     struct raw_distribution *work;
-    struct list teams;   /* strings */
+    struct list sizes, teams; /* raw_size; MAP of raw_team */
     struct raw_job *job; /* what a job of the class is, times and counts aside */
 };
 struct raw_workload {
@@ -237,6 +242,18 @@ bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *d
                 struct job_spec *job);
 /* Queue, team, priority. */
 void build_owner(struct build *b, const struct raw_job *raw, struct job_spec *job);
+
+/* A class of jobs whose times and ids something else gives (`what`: "the trace"); keys that it gives are errors. */
+uint32_t build_class(struct build *b, struct raw_job *raw, const char *what);
+/* The queue of that name; reported at `at` when the scenario has queues and none is called so. */
+uint16_t queue_index(struct build *b, const char *name, const struct value *at);
+
+/* trace.c, generated.c */
+extern const struct object_type trace_type;
+void build_trace(struct build *b, struct raw_trace *raw);
+void build_generated(struct build *b, struct raw_workload *raw);
+void trace_csv(const struct scenario *s, struct str *out);
+#define TRACE_CSV_NAME "scenario.jobs.csv"
 
 /* order.c: sorts b->jobs by submission into the scenario, and resolves `after`. */
 struct after_ref { const struct raw_job *raw; uint32_t detail; };

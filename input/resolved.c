@@ -11,10 +11,10 @@
 void scenario_resolved(const struct scenario *s, struct str *json, struct str *jobs_csv)
 {
     struct json_writer w;
-    (void)jobs_csv;
     json_write_begin(&w, json);
     object_write(&w, &scenario_type, s->raw);
     json_write_finish(&w);
+    if (jobs_csv && s->n_table_jobs) trace_csv(s, jobs_csv);
 }
 
 static void hash_job(struct hash *h, const struct scenario *s, const struct job_spec *job)

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "input/generate.h"
 #include "input/raw.h"
 
 static const struct field scenario_fields[] = {
@@ -96,6 +97,7 @@ void scenario_free(struct scenario *s)
 {
     if (!s) return;
     free(s->jobs);
+    for (uint32_t i = 0; i < s->n_profiles; i++) workload_profile_free(s->profiles[i]);
     free(s->id_text);
     struct arena arena = s->arena;
     free(s);
@@ -130,13 +132,4 @@ int64_t job_shares(const struct scenario *s, const struct job_spec *job)
     for (uint32_t r = 0; r < s->details[job->detail].n_roles; r++)
         sum += (int64_t)job_role_replicas(s, job, r) * job_role_shares(s, job, r);
     return sum;
-}
-
-bool scenario_workload(const struct scenario *s, uint32_t replication, struct job_spec **jobs, size_t *n, bool *owned)
-{
-    (void)replication;
-    *jobs = s->jobs;
-    *n = s->n_jobs;
-    *owned = false;
-    return true;
 }

@@ -236,7 +236,8 @@ struct approach {
 struct run_spec { int64_t horizon_ns /* TIME_NEVER: open */, warmup_ns; uint64_t seed; uint32_t replications; };
 
 struct raw_scenario;   /* raw.h: what was read, for scenario_resolved */
-struct generate_class; /* generate.h */
+struct generate_class;   /* generate.h */
+struct workload_profile; /* generate.h */
 
 struct scenario {
     struct arena arena;
@@ -256,7 +257,9 @@ struct scenario {
     const char **approach_names; uint32_t n_approaches;
     struct run_spec run;
     struct manifest *manifests; uint32_t n_manifests;
-    struct generate_class *generated; uint32_t n_generated; /* drawn anew by scenario_workload */
+    struct generate_class *generated; uint32_t n_generated; /* drawn anew by scenario_workload; not in `jobs` */
+    int64_t generate_horizon_ns;
+    struct workload_profile **profiles; uint32_t n_profiles; /* of `generated` */
     int64_t week_offset_ns;  /* time of the week at time 0, from Monday 00:00 */
     const char **notes; uint32_t n_notes; /* what a trace lacks or contradicts; for people */
     size_t n_table_jobs;     /* jobs of traces, which scenario_resolved writes as CSV */

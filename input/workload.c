@@ -11,6 +11,8 @@
 
 static const struct field workload_fields[] = {
     FIELD(raw_workload, jobs, "jobs", TYPE_LIST, .sub = &job_type, .help = "jobs written down one by one, or many alike"),
+    FIELD(raw_workload, trace, "trace", TYPE_OBJECT, .sub = &trace_type, .help = "jobs of another system"),
+    FIELD(raw_workload, generate, "generate", TYPE_LIST, .sub = &generate_type, .help = "jobs drawn from distributions"),
     FIELD(raw_workload, week_offset, "week_offset", TYPE_DURATION,
           .help = "time of the week at time 0, from Monday 00:00; default: the trace's, else 0"),
 };
@@ -88,6 +90,10 @@ void build_workload(struct build *b, struct object_set *objects)
     (void)objects;
     name_queues(b);
     for (size_t i = 0; i < raw->jobs.n; i++) add_explicit(b, &LIST_AT(raw->jobs, struct raw_job, i), i, &after);
+    build_trace(b, raw->trace);
+    build_generated(b, raw);
+    if (after.n && b->s->n_generated)
+        value_error(b->diag, place_of(after.v[0].raw->at, "after"), "\"after\" and \"generate\" do not go together yet");
     jobs_into_scenario(b, after.v, after.n);
     array_free(&after);
     keep_names(b, &b->teams, &b->s->teams, &b->s->n_teams);
