@@ -6,10 +6,12 @@
  * something is to do, batches when due. Prints one line a figure: NAME VALUE UNIT goal GOAL. CPU time.
  *
  *   kueue_admit_ns             submit, admit, finish one after the other in an empty queue, per workload
- *   kueue_standing_ns          the same with 10,000 standing workloads of 16 shapes, with hashing, per finished workload
+ *   kueue_standing_ns          the same with 10,000 standing workloads of 16 shapes, hashing, per finished one
  *   kueue_standing_nohash_ns   without hashing, per head looked at (each takes 30 ms of simulated time)
- *   kueue_large_ns             10 cohorts x 100 queues, 50,000 workloads, preemption on (upstream's large-scale), per workload
- *   kueue_strict_ns            1,000 StrictFIFO queues in 10 cohorts, all heads blocked, preemption on, per head looked at
+ *   kueue_large_ns             10 cohorts x 100 queues, 50,000 workloads, preemption on (upstream's large-scale),
+ *                              per workload
+ *   kueue_strict_ns            1,000 StrictFIFO queues in 10 cohorts, all heads blocked, preemption on,
+ *                              per head looked at
  *   kueue_workload_bytes       memory of a pending workload
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -41,7 +43,7 @@ struct ends {
     struct end {
         int64_t at_ns;
         uint32_t workload;
-    } *v;
+    } * v;
     size_t n;
 };
 
@@ -106,8 +108,10 @@ static void run_cycle(struct bench *b)
     uint32_t gone[4096], n_gone = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct kueue_outcome *o = &c->outcomes[i];
-        if (o->kind == KUEUE_ADMIT) push_end(&b->ends, b->now_ns + spread(b->run_ns, o->owner), o->workload);
-        else if (o->kind == KUEUE_EVICT && n_gone < 4096) gone[n_gone++] = o->workload;
+        if (o->kind == KUEUE_ADMIT)
+            push_end(&b->ends, b->now_ns + spread(b->run_ns, o->owner), o->workload);
+        else if (o->kind == KUEUE_EVICT && n_gone < 4096)
+            gone[n_gone++] = o->workload;
     }
     for (uint32_t i = 0; i < n_gone; i++) kueue_release(b->k, gone[i], b->now_ns, false);
 }
@@ -134,13 +138,15 @@ static bool step(struct bench *b)
 /* What the figure is made of, on stderr. */
 static void print_work(const char *name, const struct bench *b)
 {
-    fprintf(stderr, "%s: %lu finished, %lu cycles, %lu heads, %lu evictions, %.0f s\n", name, (unsigned long)b->finished,
-            (unsigned long)b->cycles, (unsigned long)b->heads, (unsigned long)b->evicted, (double)b->now_ns * 1e-9);
+    fprintf(stderr, "%s: %lu finished, %lu cycles, %lu heads, %lu evictions, %.0f s\n", name,
+            (unsigned long)b->finished, (unsigned long)b->cycles, (unsigned long)b->heads, (unsigned long)b->evicted,
+            (double)b->now_ns * 1e-9);
 }
 
 static struct bench start(bool hashing, int64_t cycle_ns, int64_t run_ns)
 {
-    struct kueue_options o = {.n_flavors = 1, .n_resources = 1, .priority_sorting = true, .equivalence_hashing = hashing};
+    struct kueue_options o = {
+        .n_flavors = 1, .n_resources = 1, .priority_sorting = true, .equivalence_hashing = hashing};
     struct bench b = {.k = kueue_create(&o), .cycle_ns = cycle_ns, .run_ns = run_ns};
     b.ends.v = malloc((1u << 20) * sizeof *b.ends.v);
     return b;
@@ -181,8 +187,10 @@ static void bench_standing(bool hashing)
             kueue_submit(b.k, shapes[submitted * 7919 % 16], submitted, b.now_ns, submitted * 104729);
     } while (++steps < 400000 && step(&b));
     print_work(hashing ? "standing" : "standing_nohash", &b);
-    if (hashing) print_figure("kueue_standing_ns", (cpu_ns() - t) / (double)b.finished, "ns", 20000);
-    else print_figure("kueue_standing_nohash_ns", (cpu_ns() - t) / (double)b.heads, "ns", 2000);
+    if (hashing)
+        print_figure("kueue_standing_ns", (cpu_ns() - t) / (double)b.finished, "ns", 20000);
+    else
+        print_figure("kueue_standing_nohash_ns", (cpu_ns() - t) / (double)b.heads, "ns", 2000);
     end(&b);
 }
 
@@ -196,10 +204,19 @@ static void bench_large(void)
         uint32_t cohort = kueue_add_cohort(b.k, KUEUE_NONE);
         for (int j = 0; j < 100; j++) {
             uint32_t q = add_queue(b.k, cohort, 20, 100, false, true);
-            const struct { int n; int32_t priority; int64_t units; } class[] = {{35, 50, 1}, {10, 100, 5}, {5, 200, 20}};
+            const struct {
+                int n;
+                int32_t priority;
+                int64_t units;
+            } class[] = {
+                {35, 50,  1 },
+                {10, 100, 5 },
+                {5,  200, 20}
+            };
             for (int c = 0; c < 3; c++)
                 for (int n = 0; n < class[c].n; n++, uid++)
-                    kueue_submit(b.k, shape(b.k, q, class[c].priority, class[c].units), uid, n * SECOND_NS / 10, uid * 7919);
+                    kueue_submit(b.k, shape(b.k, q, class[c].priority, class[c].units), uid, n * SECOND_NS / 10,
+                                 uid * 7919);
         }
     }
     while (step(&b)) continue;
@@ -233,12 +250,19 @@ static void bench_bytes(void)
     const uint32_t n = 1u << 20;
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     for (uint32_t i = 0; i < n; i++) kueue_submit(b.k, s, i, 0, i);
-    print_figure("kueue_workload_bytes", (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / n, "bytes", 128);
+    print_figure("kueue_workload_bytes", (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / n, "bytes",
+                 128);
     end(&b);
 }
 
-static void bench_standing_hash(void) { bench_standing(true); }
-static void bench_standing_nohash(void) { bench_standing(false); }
+static void bench_standing_hash(void)
+{
+    bench_standing(true);
+}
+static void bench_standing_nohash(void)
+{
+    bench_standing(false);
+}
 
 int main(int argc, char **argv)
 {
@@ -246,8 +270,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } benches[] = {
-        {"admit", bench_admit}, {"standing", bench_standing_hash}, {"standing_nohash", bench_standing_nohash},
-        {"large", bench_large}, {"strict", bench_strict},          {"bytes", bench_bytes},
+        {"admit",           bench_admit          },
+        {"standing",        bench_standing_hash  },
+        {"standing_nohash", bench_standing_nohash},
+        {"large",           bench_large          },
+        {"strict",          bench_strict         },
+        {"bytes",           bench_bytes          },
     };
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         bool wanted = argc < 2;

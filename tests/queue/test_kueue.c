@@ -1,7 +1,7 @@
 /* test_kueue.c - decisions of single cycles, and the cases from public issues as rows.
  *
- * Expected values come from Kueue's own tests (named by file:line of the snapshot in facts/orchestration.md, re-expressed
- * in other words), from its issues (cases/orchestration.md) or from the definitions in kueue.h.
+ * Expected values come from Kueue's own tests (named by file:line of the snapshot in facts/orchestration.md,
+ * re-expressed in other words), from its issues (cases/orchestration.md) or from the definitions in kueue.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -9,7 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +21,9 @@ struct row {
     const char *what, *world, *said;
 };
 
+/* clang-format off */
 static const struct row rows[] = {
-    /* scheduler_test.go:5099, 5217, 5328: a lender's blocked head keeps its room unless it can always reclaim. Case 1. */
+    /* scheduler_test.go:5099, 5217, 5328, case 1: a lender's blocked head keeps its room unless it can reclaim */
     {"lender blocks, reclaim Never",
      "cohort c; queue a in c 2 strict; queue b in c 0; run x a 1; wait y a 2; wait z b 1", "block y block z"},
     {"lender blocks, reclaim LowerPriority",
@@ -30,7 +33,7 @@ static const struct row rows[] = {
      "cohort c; queue a in c 2 strict reclaim any; queue b in c 0; run x a 1; wait y a 2; wait z b 1",
      "block y admit z(f0 x1)"},
 
-    /* scheduler_test.go:4895 (#3405): the one that can reclaim goes on, the older head of a full queue does not stop it */
+    /* scheduler_test.go:4895 (#3405): the one that can reclaim goes on, whatever an older head of a full queue does */
     {"reclaiming head beside a full queue",
      "cohort c; queue q1 in c 10; queue q2 in c 10 reclaim any; queue q3 in c 0; run u q1 5; run lo q3 5; run hi q3 5 "
      "prio 1; wait w1 q1 10; wait w2 q2 10",
@@ -42,32 +45,37 @@ static const struct row rows[] = {
      "wait near b 1",
      "admit near(f0 x1) admit far(f0 x1)"},
     {"less borrowing first when only one fits",
-     "cohort root; cohort left in root 1; cohort right in root; queue a in right 0; queue b in left 0; wait far a 1; wait "
-     "near b 1",
+     "cohort root; cohort left in root 1; cohort right in root; queue a in right 0; queue b in left 0; "
+     "wait far a 1; wait near b 1",
      "admit near(f0 x1) block far"},
 
     /* order of heads in a cohort: priority (gate), then age */
     {"higher priority first", "cohort c 1; queue a in c 0; queue b in c 0; wait old a 1; wait hi b 1 prio 5",
      "admit hi(f0 x1) block old"},
-    {"older first", "cohort c 1; queue a in c 0; queue b in c 0; wait old a 1; wait new b 1", "admit old(f0 x1) block new"},
+    {"older first",
+     "cohort c 1; queue a in c 0; queue b in c 0; wait old a 1; wait new b 1", "admit old(f0 x1) block new"},
 
     /* preemption_test.go:1400 and #533: preempt one of the own and borrow one. Case 10. */
     {"preempt one, borrow one",
-     "cohort c; queue a in c 3 within lower; queue b in c 3; run a1 a 1; run a2 a 1; run a3 a 1; run b1 b 2; wait w a 2 "
+     "cohort c; queue a in c 3 within lower; queue b in c 3; run a1 a 1; run a2 a 1; run a3 a 1; run b1 b 2; "
+     "wait w a 2 "
      "prio 10",
      "evict a3:InClusterQueue<w block w"},
     {"a head that fits its nominal quota goes first; then two must go",
-     "cohort c; queue a in c 3 within lower; queue b in c 3; run a1 a 1; run a2 a 1; run a3 a 1; run b1 b 2; wait w a 2 "
+     "cohort c; queue a in c 3 within lower; queue b in c 3; run a1 a 1; run a2 a 1; run a3 a 1; run b1 b 2; "
+     "wait w a 2 "
      "prio 10; wait b2 b 1",
      "admit b2(f0 x1) block w"},
     /* #16049: more than nominal is asked, so neither reclaim nor own preemption is tried. Case 10's counterpart. */
     {"no preemption above nominal",
-     "cohort c; queue a in c 2 within lower reclaim any; queue b in c 2; run low a 4; wait high a 4 prio 10", "block high"},
+     "cohort c; queue a in c 2 within lower reclaim any; queue b in c 2; run low a 4; "
+     "wait high a 4 prio 10", "block high"},
 
     /* within the queue */
     {"lower priority only", "queue a 2 within lower; run x a 2; wait y a 1", "block y"},
     {"never", "queue a 2; run x a 2; wait y a 1 prio 9", "block y"},
-    {"lowest priority, then latest", "queue a 3 within lower; run x a 1 prio 2; run y a 1; run z a 1; wait w a 1 prio 9",
+    {"lowest priority, then latest",
+     "queue a 3 within lower; run x a 1 prio 2; run y a 1; run z a 1; wait w a 1 prio 9",
      "evict z:InClusterQueue<w block w"},
     /* greedy: z, y, x go until 3 fit; then x and y are tried again, largest need first in reverse order */
     {"small ones are given back when a large one is enough",
@@ -82,22 +90,27 @@ static const struct row rows[] = {
     {"lower priority only, other queue",
      "cohort c; queue a in c 4 reclaim lower; queue b in c 4; run b1 b 8 prio 5; wait w a 2 prio 5", "block w"},
     {"others before the own",
-     "cohort c; queue a in c 4 within lower reclaim any; queue b in c 2; run a1 a 2; run b1 b 4 prio 8; wait w a 2 prio 9",
+     "cohort c; queue a in c 4 within lower reclaim any; queue b in c 2; run a1 a 2; run b1 b 4 prio 8; "
+     "wait w a 2 prio 9",
      "evict b1:InCohortReclamation<w block w"},
     {"borrow by preempting lower priority",
-     "cohort c; queue s in c 2; queue a in c 0; queue b in c 2 reclaim any borrow; run a1 a 2; run b1 b 2 prio 10; wait b2 "
+     "cohort c; queue s in c 2; queue a in c 0; queue b in c 2 reclaim any borrow; run a1 a 2; "
+     "run b1 b 2 prio 10; wait b2 "
      "b 2 prio 10",
      "evict a1:InCohortReclaimWhileBorrowing<b2 block b2"},
     {"not above the threshold",
-     "cohort c; queue s in c 2; queue a in c 0; queue b in c 2 reclaim any borrow max 3; run a1 a 2 prio 5; run b1 b 2 prio "
+     "cohort c; queue s in c 2; queue a in c 0; queue b in c 2 reclaim any borrow max 3; run a1 a 2 prio 5; "
+     "run b1 b 2 prio "
      "10; wait b2 b 2 prio 10",
      "block b2"},
     {"overlapping victims: the second waits",
-     "cohort c; queue a in c 2 reclaim any; queue b in c 2 reclaim any; queue d in c 0; run x d 4; wait p a 2; wait q b 2",
+     "cohort c; queue a in c 2 reclaim any; queue b in c 2 reclaim any; queue d in c 0; run x d 4; wait p a 2; "
+     "wait q b 2",
      "evict x:InCohortReclamation<p block p block q"},
     /* a nearer cohort's quota may be reclaimed from a higher priority outside (hierarchical advantage) */
     {"reclaim across the hierarchy",
-     "cohort root; cohort left in root 2; queue a in left 0 reclaim any; queue far in root 0; run x far 2 prio 9; wait w a 2",
+     "cohort root; cohort left in root 2; queue a in left 0 reclaim any; queue far in root 0; "
+     "run x far 2 prio 9; wait w a 2",
      "evict x:InCohortReclamation<w block w"},
 
     /* quotas */
@@ -112,18 +125,21 @@ static const struct row rows[] = {
     {"first flavor that fits", "queue a 2,4; wait w a 3", "admit w(f1 x3)"},
     {"first in order", "queue a 2,4; wait w a 2", "admit w(f0 x2)"},
     {"node selector", "queue a 2,4; wait w a 2 flavors 1", "admit w(f1 x2)"},
-    {"borrowing stops the search by default", "cohort c; queue a in c 0,4; queue b in c 4,0; wait w a 2", "admit w(f0 x2)"},
+    {"borrowing stops the search by default",
+     "cohort c; queue a in c 0,4; queue b in c 4,0; wait w a 2", "admit w(f0 x2)"},
     {"unless the next is to be tried", "cohort c; queue a in c 0,4 next-borrow; queue b in c 4,0; wait w a 2",
      "admit w(f1 x2)"},
     {"preempting tries the next by default", "queue a 2,2 within lower; run x a 2 flavors 0; wait w a 2 prio 1",
      "admit w(f1 x2)"},
-    {"unless preemption stops the search", "queue a 2,2 within lower stop-preempt; run x a 2 flavors 0; wait w a 2 prio 1",
+    {"unless preemption stops the search",
+     "queue a 2,2 within lower stop-preempt; run x a 2 flavors 0; wait w a 2 prio 1",
      "evict x:InClusterQueue<w block w"},
     {"borrowing before preemption",
      "cohort c; queue a in c 2,0 within lower next-borrow; queue b in c 0,2; run x a 2 flavors 0; wait w a 2 prio 1",
      "admit w(f1 x2)"},
     {"preemption before borrowing",
-     "cohort c; queue a in c 2,0 within lower next-borrow prefer-preempt; queue b in c 0,2; run x a 2 flavors 0; wait w a 2 "
+     "cohort c; queue a in c 2,0 within lower next-borrow prefer-preempt; queue b in c 0,2; "
+     "run x a 2 flavors 0; wait w a 2 "
      "prio 1",
      "evict x:InClusterQueue<w block w"},
 
@@ -138,6 +154,7 @@ static const struct row rows[] = {
     /* case 7a: master 8 + worker 8 with quota 8 is more than the maximum */
     {"more than the maximum", "queue a 8; wait w a 16", "block w"},
 };
+/* clang-format on */
 
 static void test_single_cycles(void **state)
 {
@@ -160,8 +177,8 @@ static void test_single_cycles(void **state)
 static void test_reasons(void **state)
 {
     (void)state;
-    struct kueue_world *w = kueue_world("cohort c; queue a in c 2 strict within lower; queue b in c 0; queue x 2; run u a 1",
-                                        NULL);
+    struct kueue_world *w =
+        kueue_world("cohort c; queue a in c 2 strict within lower; queue b in c 0; queue x 2; run u a 1", NULL);
     kueue_world_add(w, "wait head a 2; wait behind a 1; wait b1 b 1; wait big x 3; wait none x 1 flavors 3");
     kueue_world_cycle(w);
     assert_int_equal(kueue_wait_reason(w->k, kueue_world_id(w, "head")), KUEUE_NO_VICTIMS);
@@ -211,8 +228,9 @@ static void test_case_1_best_effort(void **state)
 static void test_case_2(void **state)
 {
     (void)state;
-    static const char jobs[] = "run f q 16 flavors 0; wait j1 q 8 flavors 0; wait j2 q 8 flavors 1; wait j3 q 8 flavors 0; "
-                               "wait j4 q 2 flavors 1";
+    static const char jobs[] =
+        "run f q 16 flavors 0; wait j1 q 8 flavors 0; wait j2 q 8 flavors 1; wait j3 q 8 flavors 0; "
+        "wait j4 q 2 flavors 1";
     int cycles, evictions;
     for (int strict = 0; strict < 2; strict++) {
         struct kueue_world *w = kueue_world(strict ? "queue q 16,40 strict" : "queue q 16,40", NULL);
@@ -283,9 +301,10 @@ static void test_case_4(void **state)
     (void)state;
     for (int gate = 0; gate < 2; gate++) {
         struct kueue_options o = {.priority_sorting = gate};
-        struct kueue_world *w = kueue_world("cohort c; queue s in c 2; queue a in c 0; queue b in c 2 reclaim any borrow; "
-                                            "run a1 a 2; run b1 b 2 prio 10; wait b2 b 2 prio 10",
-                                            &o);
+        struct kueue_world *w =
+            kueue_world("cohort c; queue s in c 2; queue a in c 0; queue b in c 2 reclaim any borrow; "
+                        "run a1 a 2; run b1 b 2 prio 10; wait b2 b 2 prio 10",
+                        &o);
         int cycles, evictions, total = 0;
         for (int i = 0; i < 20; i++) {
             kueue_world_settle(w, &cycles, &evictions);
@@ -330,9 +349,8 @@ static void test_newer_of_equal_priority(void **state)
 static void test_batches(void **state)
 {
     (void)state;
-    struct kueue_world *w =
-        kueue_world("cohort c; queue a in c 1; queue b in c 0; queue x 1; run a1 a 1; run x1 x 1; wait b1 b 1; wait x2 x 1",
-                    NULL);
+    struct kueue_world *w = kueue_world(
+        "cohort c; queue a in c 1; queue b in c 0; queue x 1; run a1 a 1; run x1 x 1; wait b1 b 1; wait x2 x 1", NULL);
     int cycles, evictions;
     kueue_world_settle(w, &cycles, &evictions);
     kueue_world_wait(w, 5.0);

@@ -1,7 +1,7 @@
 /* test_kueue_properties.c - what must hold in every state, over random configurations and histories.
  *
- * Random trees of cohorts and queues with random quotas, limits and policies; random submissions, ends, releases, batches
- * and cycles. After each step: quota cells equal those rebuilt from the workloads that hold quota (so a cycle's
+ * Random trees of cohorts and queues with random quotas, limits and policies; random submissions, ends, releases,
+ * batches and cycles. After each step: quota cells equal those rebuilt from the workloads that hold quota (so a cycle's
  * simulations leave no trace); once the evicted are gone no node is above its quota + borrowing limit and no root above
  * its subtree's quota (Kueue counts the victims of a cycle as gone for the later heads of that cycle); each victim held
  * quota. Victim sets are minimal. A tree that reports nothing to do has nothing to do.
@@ -12,7 +12,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +50,10 @@ static uint32_t rnd(struct history *h, uint32_t n)
     return (uint32_t)((h->random * 0x2545f4914f6cdd1dull) >> 33) % n;
 }
 
-static int64_t maybe_limit(struct history *h) { return rnd(h, 2) ? KUEUE_UNLIMITED : rnd(h, 5); }
+static int64_t maybe_limit(struct history *h)
+{
+    return rnd(h, 2) ? KUEUE_UNLIMITED : rnd(h, 5);
+}
 
 static struct kueue_quota random_quota(struct history *h)
 {
@@ -70,7 +75,10 @@ static uint32_t add_cohorts(struct history *h)
 static void add_queue(struct history *h, uint32_t n_cohorts)
 {
     struct kueue_flavor_quotas quotas[FLAVORS];
-    struct kueue_group g = {.n_resources = RESOURCES, .resources = {0, 1}, .flavors = quotas};
+    struct kueue_group g = {
+        .n_resources = RESOURCES, .resources = {0, 1},
+             .flavors = quotas
+    };
     struct kueue_queue_config c = {.cohort = rnd(h, 8) ? rnd(h, n_cohorts) : KUEUE_NONE, .n_groups = 1, .groups = &g};
     g.n_flavors = (uint16_t)(1 + rnd(h, FLAVORS));
     for (uint16_t f = 0; f < g.n_flavors; f++) {
@@ -79,8 +87,8 @@ static void add_queue(struct history *h, uint32_t n_cohorts)
     }
     c.strategy = rnd(h, 2) ? KUEUE_STRICT_FIFO : KUEUE_BEST_EFFORT_FIFO;
     c.within_queue = (enum kueue_preemption)rnd(h, 3);
-    c.reclaim_within_cohort = (enum kueue_preemption[]){KUEUE_PREEMPT_NEVER, KUEUE_PREEMPT_LOWER_PRIORITY,
-                                                        KUEUE_PREEMPT_ANY}[rnd(h, 3)];
+    c.reclaim_within_cohort =
+        (enum kueue_preemption[]){KUEUE_PREEMPT_NEVER, KUEUE_PREEMPT_LOWER_PRIORITY, KUEUE_PREEMPT_ANY}[rnd(h, 3)];
     c.borrow_within_cohort = rnd(h, 2);
     c.has_priority_threshold = rnd(h, 2);
     c.max_priority_threshold = (int32_t)rnd(h, 3);
@@ -107,7 +115,10 @@ static void submit(struct history *h)
 {
     uint32_t slot = rnd(h, ALIVE);
     if (h->life[slot] != GONE) return;
-    struct kueue_pod_set ps[2] = {{.count = 1 + rnd(h, 3), .flavors = 1 + rnd(h, 3)}, {.count = 1, .flavors = 3}};
+    struct kueue_pod_set ps[2] = {
+        {.count = 1 + rnd(h, 3), .flavors = 1 + rnd(h, 3)},
+        {.count = 1,                .flavors = 3                 }
+    };
     ps[0].requests[0] = 1 + rnd(h, 2);
     ps[0].requests[1] = rnd(h, 2);
     ps[1].requests[1] = 1;
@@ -201,8 +212,10 @@ static void check_quota(const struct history *h)
     for (size_t i = 0; i < n; i++) {
         const struct quota_cell *c = &k->quota.cells.v[i];
         assert_true(c->usage >= 0);
-        if (k->quota.nodes.v[i / k->n_frs].parent == KUEUE_NONE) assert_true(c->usage <= c->subtree);
-        else if (c->borrowing_limit != KUEUE_UNLIMITED) assert_true(c->usage <= c->subtree + c->borrowing_limit);
+        if (k->quota.nodes.v[i / k->n_frs].parent == KUEUE_NONE)
+            assert_true(c->usage <= c->subtree);
+        else if (c->borrowing_limit != KUEUE_UNLIMITED)
+            assert_true(c->usage <= c->subtree + c->borrowing_limit);
     }
     change_evicted(h, workload_add_usage);
     assert_memory_equal(before, k->quota.cells.v, n * sizeof *before);
@@ -213,7 +226,8 @@ static bool fits_without(struct kueue *k, uint32_t node, const struct quota_use 
 {
     for (size_t i = 0; i < k->targets.n; i++)
         if (i != skip) workload_remove_usage(k, k->targets.v[i].workload);
-    bool fits = quota_fits(&k->quota, node, 1, use) && (borrow || !quota_borrows_with(&k->quota, node, use->fr, use->amount));
+    bool fits =
+        quota_fits(&k->quota, node, 1, use) && (borrow || !quota_borrows_with(&k->quota, node, use->fr, use->amount));
     for (size_t i = 0; i < k->targets.n; i++)
         if (i != skip) workload_add_usage(k, k->targets.v[i].workload);
     return fits;

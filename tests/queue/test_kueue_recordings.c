@@ -1,16 +1,18 @@
 /* test_kueue_recordings.c - every recorded Kueue scenario gives the recorded admissions, victims and flavors.
  *
- * Runs over all files of recorded/kueue/cases and recorded/kueue/random, or of the folders and files given as arguments,
- * and prints a line for each that is left out, with the reason.
+ * Runs over all files of recorded/kueue/cases and recorded/kueue/random, or of the folders and files given as
+ * arguments, and prints a line for each that is left out, with the reason.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +67,10 @@ static int play_all(int n, char **paths, struct tally *t)
     for (int i = 0; i < n; i++) {
         struct stat s;
         if (stat(paths[i], &s) != 0) continue;
-        if (S_ISDIR(s.st_mode)) play_folder(paths[i], t);
-        else play_file(paths[i], t);
+        if (S_ISDIR(s.st_mode))
+            play_folder(paths[i], t);
+        else
+            play_file(paths[i], t);
     }
     printf("%d equal, %d different, %d left out\n", t->equal, t->different, t->left_out);
     return t->equal + t->different;

@@ -15,11 +15,11 @@
 #include "sim/queue/kueue/kueue.h"
 #include "sim/queue/kueue/timing.h"
 
-#define TIE_S     0.5   /* Kueue sends admissions closer than this in any order */
-#define WALL_S    0.10  /* the recordings' t0 lies so far after a whole second of the wall clock */
-#define READY_S   0.12  /* QuotaReserved -> all pods ready */
-#define NOTICED_S 0.10  /* the player noticed the end of duration_s so much later */
-#define EDGE_S    1.0   /* decisions this close to the end of the observation may be missing */
+#define TIE_S     0.5  /* Kueue sends admissions closer than this in any order */
+#define WALL_S    0.10 /* the recordings' t0 lies so far after a whole second of the wall clock */
+#define READY_S   0.12 /* QuotaReserved -> all pods ready */
+#define NOTICED_S 0.10 /* the player noticed the end of duration_s so much later */
+#define EDGE_S    1.0  /* decisions this close to the end of the observation may be missing */
 
 enum kind { RESERVED, EVICTED };
 static const char *const kind_names[] = {"QuotaReserved", "Evicted"};
@@ -71,8 +71,14 @@ struct kueue_play {
 
 /* ---- JSON ---- */
 
-static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
-static const char *text(const cJSON *o, const char *key) { return cJSON_GetStringValue(get(o, key)); }
+static const cJSON *get(const cJSON *o, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+static const char *text(const cJSON *o, const char *key)
+{
+    return cJSON_GetStringValue(get(o, key));
+}
 
 static double number(const cJSON *o, const char *key, double otherwise)
 {
@@ -97,8 +103,14 @@ static uint32_t name_id(char **names, uint32_t *n, const char *name)
     return (*n)++;
 }
 
-static int64_t ns(double s) { return llround(s * 1e9); }
-static double seconds(int64_t t) { return (double)t * 1e-9; }
+static int64_t ns(double s)
+{
+    return llround(s * 1e9);
+}
+static double seconds(int64_t t)
+{
+    return (double)t * 1e-9;
+}
 
 /* ---- scenario ---- */
 
@@ -139,9 +151,8 @@ static void number_names(struct kueue_play *p)
 {
     const cJSON *f, *q, *g, *r;
     cJSON_ArrayForEach(f, get(p->scenario, "flavors")) name_id(p->flavors, &p->n_flavors, text(f, "name"));
-    cJSON_ArrayForEach(q, get(p->scenario, "clusterQueues"))
-        cJSON_ArrayForEach(g, get(q, "groups"))
-            cJSON_ArrayForEach(r, get(g, "resources")) name_id(p->resources, &p->n_resources, r->valuestring);
+    cJSON_ArrayForEach(q, get(p->scenario, "clusterQueues")) cJSON_ArrayForEach(g, get(q, "groups"))
+        cJSON_ArrayForEach(r, get(g, "resources")) name_id(p->resources, &p->n_resources, r->valuestring);
 }
 
 /* Cohorts named only by queues exist too, as roots. */
@@ -158,10 +169,9 @@ static void add_cohorts(struct kueue_play *p, const cJSON *cohorts, uint32_t *id
     for (uint32_t i = 0; i < n; i++) {
         const cJSON *g, *f, *q;
         cJSON_ArrayForEach(g, get(cJSON_GetArrayItem(cohorts, (int)i), "groups"))
-            cJSON_ArrayForEach(f, get(g, "flavors"))
-                cJSON_ArrayForEach(q, get(f, "quotas"))
-                    kueue_set_cohort_quota(p->k, ids[i], (uint16_t)name_id(p->flavors, &p->n_flavors, text(f, "name")),
-                                           (uint16_t)name_id(p->resources, &p->n_resources, q->string), quota_of(q), 0);
+            cJSON_ArrayForEach(f, get(g, "flavors")) cJSON_ArrayForEach(q, get(f, "quotas"))
+                kueue_set_cohort_quota(p->k, ids[i], (uint16_t)name_id(p->flavors, &p->n_flavors, text(f, "name")),
+                                       (uint16_t)name_id(p->resources, &p->n_resources, q->string), quota_of(q), 0);
     }
 }
 
@@ -191,7 +201,8 @@ static struct kueue_queue_config queue_config(const cJSON *q)
     c.max_priority_threshold = (int32_t)number(borrow, "maxPriorityThreshold", 0);
     c.when_can_borrow = try_next(q, "whenCanBorrow", false) ? KUEUE_TRY_NEXT_FLAVOR : KUEUE_MAY_STOP_SEARCH;
     c.when_can_preempt = try_next(q, "whenCanPreempt", true) ? KUEUE_TRY_NEXT_FLAVOR : KUEUE_MAY_STOP_SEARCH;
-    if (preference && strcmp(preference, "PreemptionOverBorrowing") == 0) c.preference = KUEUE_PREEMPTION_OVER_BORROWING;
+    if (preference && strcmp(preference, "PreemptionOverBorrowing") == 0)
+        c.preference = KUEUE_PREEMPTION_OVER_BORROWING;
     return c;
 }
 
@@ -199,8 +210,8 @@ static void read_group(struct kueue_play *p, const cJSON *g, struct kueue_group 
 {
     const cJSON *r, *f;
     *group = (struct kueue_group){.flavors = fq};
-    cJSON_ArrayForEach(r, get(g, "resources"))
-        group->resources[group->n_resources++] = (uint16_t)name_id(p->resources, &p->n_resources, r->valuestring);
+    cJSON_ArrayForEach(r, get(g, "resources")) group->resources[group->n_resources++] =
+        (uint16_t)name_id(p->resources, &p->n_resources, r->valuestring);
     cJSON_ArrayForEach(f, get(g, "flavors"))
     {
         struct kueue_flavor_quotas *to = &fq[group->n_flavors++];
@@ -252,8 +263,8 @@ static uint32_t shape_of(struct kueue_play *p, const cJSON *job)
     if (class != KUEUE_NONE) priority = (int32_t)number(cJSON_GetArrayItem(classes, (int)class), "value", 0);
     struct kueue_pod_set ps = {.count = (uint32_t)number(job, "parallelism", 1), .flavors = flavors_of(p, job)};
     ps.min_count = (uint32_t)number(job, "minParallelism", 0);
-    cJSON_ArrayForEach(r, get(job, "request"))
-        ps.requests[name_id(p->resources, &p->n_resources, r->string)] = quantity(r);
+    cJSON_ArrayForEach(r, get(job, "request")) ps.requests[name_id(p->resources, &p->n_resources, r->string)] =
+        quantity(r);
     return kueue_shape(p->k, queue, priority, 1, &ps);
 }
 
@@ -365,7 +376,8 @@ static void describe_assignment(const struct kueue_play *p, uint32_t workload, c
     int n = snprintf(out, size, "%u", kueue_pods(p->k, workload, 0));
     for (uint32_t r = 0; r < p->n_resources; r++) {
         uint16_t flavor = kueue_flavor(p->k, workload, 0, (uint16_t)r);
-        if (flavor != UINT16_MAX) n += snprintf(out + n, size - (size_t)n, " %s:%s", p->resources[r], p->flavors[flavor]);
+        if (flavor != UINT16_MAX)
+            n += snprintf(out + n, size - (size_t)n, " %s:%s", p->resources[r], p->flavors[flavor]);
     }
 }
 
@@ -430,8 +442,7 @@ static void handle(struct kueue_play *p, const struct event *e)
 static void plan(struct kueue_play *p)
 {
     int64_t retry = kueue_next_retry(p->k);
-    if (retry != KUEUE_NEVER && retry != p->retry_planned_ns)
-        push_event(p, retry - ns(WALL_S), RETRY, 0, 0, KUEUE_RUN);
+    if (retry != KUEUE_NEVER && retry != p->retry_planned_ns) push_event(p, retry - ns(WALL_S), RETRY, 0, 0, KUEUE_RUN);
     p->retry_planned_ns = retry;
     if (p->schedule_planned || !kueue_ready(p->k)) return;
     push_event(p, p->now_ns > p->busy_until_ns ? p->now_ns : p->busy_until_ns, SCHEDULE, 0, 0, KUEUE_RUN);
@@ -515,15 +526,19 @@ static long place_of(const struct decisions *d, const struct decision *x)
     return -1;
 }
 
-static const char *job_name(const struct kueue_play *p, uint32_t job) { return p->jobs.v[job].name; }
+static const char *job_name(const struct kueue_play *p, uint32_t job)
+{
+    return p->jobs.v[job].name;
+}
 
 static bool differ(const struct kueue_play *p, char why[1024], const char *what, const struct decision *a,
                    const struct decision *b)
 {
     int n = snprintf(why, 1024, "%s: %s %s at %.2f s (%s)", what, job_name(p, a->job), kind_names[a->kind], a->at_s,
                      a->detail);
-    if (b) snprintf(why + n, 1024 - (size_t)n, " and %s %s at %.2f s (%s)", job_name(p, b->job), kind_names[b->kind],
-                    b->at_s, b->detail);
+    if (b)
+        snprintf(why + n, 1024 - (size_t)n, " and %s %s at %.2f s (%s)", job_name(p, b->job), kind_names[b->kind],
+                 b->at_s, b->detail);
     return false;
 }
 
@@ -572,7 +587,8 @@ bool kueue_play_compare(struct kueue_play *p, char why[1024])
     double until_s = seconds(p->end_ns);
     if (mark && !cJSON_IsTrue(mark) && !cJSON_IsTrue(get(p->file, "deterministic_up_to_ties")))
         until_s = number(p->file, "agree_until_s", until_s) + EDGE_S;
-    cJSON_ArrayForEach(play, get(p->file, "plays")) if (same_as_play(p, play, until_s, cJSON_IsTrue(mark), why)) return true;
+    cJSON_ArrayForEach(play,
+                       get(p->file, "plays")) if (same_as_play(p, play, until_s, cJSON_IsTrue(mark), why)) return true;
     return false;
 }
 
@@ -583,7 +599,10 @@ void kueue_play_print(const struct kueue_play *p)
                kind_names[p->mine.v[i].kind], p->mine.v[i].detail);
 }
 
-static enum kind kind_of(const char *name) { return strcmp(name, kind_names[EVICTED]) == 0 ? EVICTED : RESERVED; }
+static enum kind kind_of(const char *name)
+{
+    return strcmp(name, kind_names[EVICTED]) == 0 ? EVICTED : RESERVED;
+}
 
 double kueue_play_when(const struct kueue_play *p, const char *job, const char *kind, int nth)
 {

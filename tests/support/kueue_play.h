@@ -9,11 +9,11 @@
  *     if (!kueue_play_compare(p, &why)) ...                          // why names the first difference
  *     kueue_play_free(p);
  *
- * Compared are QuotaReserved with flavors and pod count, and Evicted with the reason of Preempted: each recorded one must
- * happen, nothing else may, and no two that are more than 0.5 s apart may be swapped; in files marked `deterministic` no
- * two admissions at all. (Admissions and evictions of one cycle are sent by goroutines, so their order within a burst is
- * chance; plays that differ are compared one by one and one must be equal.) Nothing is compared after agree_until_s
- * of a file that agrees no further, nor in the last second of the observation.
+ * Compared are QuotaReserved with flavors and pod count, and Evicted with the reason of Preempted: each recorded one
+ * must happen, nothing else may, and no two that are more than 0.5 s apart may be swapped; in files marked
+ * `deterministic` no two admissions at all. (Admissions and evictions of one cycle are sent by goroutines, so their
+ * order within a burst is chance; plays that differ are compared one by one and one must be equal.) Nothing is
+ * compared after agree_until_s of a file that agrees no further, nor in the last second of the observation.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -134,9 +134,12 @@ static void add_workload(struct kueue_world *w, const struct line *l)
 static void add_line(struct kueue_world *w, const struct line *l)
 {
     w->now_ns += SECOND_NS;
-    if (strcmp(l->word[0], "cohort") == 0) add_cohort(w, l);
-    else if (strcmp(l->word[0], "queue") == 0) add_queue(w, l);
-    else add_workload(w, l);
+    if (strcmp(l->word[0], "cohort") == 0)
+        add_cohort(w, l);
+    else if (strcmp(l->word[0], "queue") == 0)
+        add_queue(w, l);
+    else
+        add_workload(w, l);
     if (strcmp(l->word[0], "run") != 0) return;
     for (int i = 0; i < 100 && !kueue_world_admitted(w, l->word[1]); i++) kueue_world_cycle(w);
     assert(kueue_world_admitted(w, l->word[1]));
@@ -196,8 +199,7 @@ const char *kueue_world_cycle(struct kueue_world *w)
     w->now_ns += SECOND_NS / 1000;
     w->said[0] = '\0';
     const struct kueue_cycle *c = kueue_run_cycle(w->k, w->now_ns);
-    for (size_t i = 0; i < c->n; i++)
-        n += (size_t)say_outcome(w, &c->outcomes[i], w->said + n, sizeof w->said - n);
+    for (size_t i = 0; i < c->n; i++) n += (size_t)say_outcome(w, &c->outcomes[i], w->said + n, sizeof w->said - n);
     if (n > 0) w->said[n - 1] = '\0';
     return w->said;
 }

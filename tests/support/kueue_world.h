@@ -43,8 +43,8 @@ void kueue_world_free(struct kueue_world *w);
 /* One cycle, a millisecond later. Admissions name flavors of more than one, and a pod count that was cut. */
 const char *kueue_world_cycle(struct kueue_world *w);
 
-/* Cycles until nothing changes; evicted workloads are released between cycles. Gives the last cycle that said other than
- * "block". *n counts the cycles, *evictions the evictions. */
+/* Cycles until nothing changes; evicted workloads are released between cycles. Gives the last cycle that said other
+ * than "block". *n counts the cycles, *evictions the evictions. */
 void kueue_world_settle(struct kueue_world *w, int *n, int *evictions);
 
 uint32_t kueue_world_id(const struct kueue_world *w, const char *workload);

@@ -1,8 +1,8 @@
 /* core.h - the state behind struct kueue, shared by its files only.
  *
- * A *shape* is all that decides a workload's fate except its age: queue, priority, pod sets. Workloads of a shape wait in
- * a pairing heap of their own (oldest first); a queue keeps a binary heap of the shapes that have an active workload. So
- * parking a shape, and bringing everything parked back, costs shapes and not workloads.
+ * A *shape* is all that decides a workload's fate except its age: queue, priority, pod sets. Workloads of a shape wait
+ * in a pairing heap of their own (oldest first); a queue keeps a binary heap of the shapes with an active workload.
+ * So parking a shape, and bringing everything parked back, costs shapes and not workloads.
  *
  * A *tree* is a root cohort with all below it, or a queue without a cohort: trees do not affect each other. A tree is
  * live while it is dirty (something happened since its last cycle that changed anything) and has a queue with a head.
@@ -54,9 +54,9 @@ struct shape {
     struct kueue_pod_set *pod_sets;
     uint32_t reducible; /* the pod set with a minimum, or KUEUE_NONE */
     uint32_t active, parked;
-    uint32_t heap_at;   /* in the queue's heap of shapes, or KUEUE_NONE */
-    bool all_parked;    /* equivalence hashing: what is in `active` waits too */
-    bool listed;        /* in the queue's list of shapes with parked workloads */
+    uint32_t heap_at; /* in the queue's heap of shapes, or KUEUE_NONE */
+    bool all_parked;  /* equivalence hashing: what is in `active` waits too */
+    bool listed;      /* in the queue's list of shapes with parked workloads */
     ARRAY(struct assignment *) assignments;
 };
 
@@ -76,7 +76,7 @@ struct cluster_queue {
     uint32_t node, tree;
     uint32_t n_groups;
     struct group *groups;
-    uint64_t covered; /* resources in a group */
+    uint64_t covered;              /* resources in a group */
     ARRAY(uint32_t) heap;          /* shapes with an active workload */
     ARRAY(uint32_t) with_parked;   /* shapes that un-parking must look at */
     ARRAY(struct bucket) admitted; /* by priority, lowest first */
@@ -134,18 +134,18 @@ struct kueue {
     struct kueue_options options;
     uint32_t n_frs;
     struct quota quota;
-    ARRAY(uint32_t) cohorts;       /* cohort -> node */
-    ARRAY(uint32_t) node_queue;    /* node -> queue, KUEUE_NONE for a cohort */
-    ARRAY(uint32_t) node_tree;     /* root node -> tree */
+    ARRAY(uint32_t) cohorts;    /* cohort -> node */
+    ARRAY(uint32_t) node_queue; /* node -> queue, KUEUE_NONE for a cohort */
+    ARRAY(uint32_t) node_tree;  /* root node -> tree */
     ARRAY(struct cluster_queue) queues;
     ARRAY(struct tree) trees;
     ARRAY(struct shape) shapes;
-    struct hmap shape_ids; /* hash -> newest shape of that hash + 1 */
+    struct hmap shape_ids;      /* hash -> newest shape of that hash + 1 */
     ARRAY(uint32_t) shape_next; /* the next of the same hash + 1 */
     ARRAY(struct workload) workloads;
     ARRAY(uint32_t) free_workloads;
-    ARRAY(uint32_t) live;          /* trees for the next cycle */
-    ARRAY(struct retry) retries;   /* in order of time, from retry_first */
+    ARRAY(uint32_t) live;        /* trees for the next cycle */
+    ARRAY(struct retry) retries; /* in order of time, from retry_first */
     size_t retry_first;
 
     /* scratch of a cycle */

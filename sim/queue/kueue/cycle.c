@@ -34,8 +34,10 @@ static bool reduce(struct kueue *k, uint32_t workload, uint32_t *counts, struct 
         counts[s->reducible] = ps->count - cut;
         flavor_assign(k, workload, counts, e);
         k->targets.n = first;
-        if (will_do(k, workload, e, n_targets)) high = cut;
-        else low = cut + 1;
+        if (will_do(k, workload, e, n_targets))
+            high = cut;
+        else
+            low = cut + 1;
     }
     k->targets.n = first;
     if (low > ps->count - ps->min_count) return false;
@@ -54,8 +56,10 @@ static struct entry nominate(struct kueue *k, uint32_t workload)
     flavor_assign(k, workload, counts, &e);
     if (!will_do(k, workload, &e, &n.n_targets) && s->reducible != KUEUE_NONE && k->options.partial_admission) {
         struct evaluation cut;
-        if (reduce(k, workload, counts, &cut, &n.n_targets)) e = cut, e.assignment.uses = e.uses;
-        else n.n_targets = 0;
+        if (reduce(k, workload, counts, &cut, &n.n_targets))
+            e = cut, e.assignment.uses = e.uses;
+        else
+            n.n_targets = 0;
     }
     n.mode = (uint8_t)e.mode;
     n.borrow = e.borrow;
@@ -66,7 +70,8 @@ static struct entry nominate(struct kueue *k, uint32_t workload)
     n.message = e.message;
     n.tried = e.tried;
     if (e.mode != MODE_NO_FIT)
-        n.assignment = shape_intern(&k->shapes.v[k->workloads.v[workload].shape], &e.assignment, k->options.n_resources);
+        n.assignment =
+            shape_intern(&k->shapes.v[k->workloads.v[workload].shape], &e.assignment, k->options.n_resources);
     return n;
 }
 
@@ -97,7 +102,9 @@ static void hold(struct kueue *k, uint32_t node, uint16_t fr, int64_t amount)
 {
     if (amount <= 0) return;
     quota_add(&k->quota, node, fr, amount);
-    array_push(&k->held, (struct held_use){node, {fr, amount}});
+    array_push(&k->held, (struct held_use){
+                             node, {fr, amount}
+    });
 }
 
 static void end_holds(struct kueue *k)
@@ -107,9 +114,12 @@ static void end_holds(struct kueue *k)
     array_clear(&k->held);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
-/* A head that needs preemption and finds no victims keeps its room, up to the borrowing limit (quotaResourcesToReserve).
+/* A head that needs preemption and finds no victims keeps its room up to the borrowing limit (quotaResourcesToReserve).
  * With less quota than usage nothing is kept. */
 static void reserve(struct kueue *k, const struct entry *e)
 {
@@ -119,8 +129,10 @@ static void reserve(struct kueue *k, const struct entry *e)
     for (uint32_t i = 0; i < a->n_uses; i++) {
         const struct quota_cell *c = quota_cell(&k->quota, q->node, a->uses[i].fr);
         int64_t amount = a->uses[i].amount;
-        if (e->borrow == 0) amount = least(amount, c->nominal - c->usage);
-        else if (c->borrowing_limit != KUEUE_UNLIMITED) amount = least(amount, c->nominal + c->borrowing_limit - c->usage);
+        if (e->borrow == 0)
+            amount = least(amount, c->nominal - c->usage);
+        else if (c->borrowing_limit != KUEUE_UNLIMITED)
+            amount = least(amount, c->nominal + c->borrowing_limit - c->usage);
         hold(k, q->node, a->uses[i].fr, amount);
     }
 }
@@ -152,10 +164,13 @@ struct kueue_outcome workload_evict(struct kueue *k, uint32_t workload, enum kue
     w->state = WORKLOAD_EVICTED;
     /* Without priority sorting its preemptor must stay ahead of it: workload.Ordering adds 1 ms to the eviction. */
     bool behind = reason == KUEUE_IN_COHORT_RECLAIM_WHILE_BORROWING && !k->options.priority_sorting;
-    if (behind) w->order_ns = kueue_grain(k, now_ns) + 1000000;
-    else if (order_by_eviction) w->order_ns = kueue_grain(k, now_ns);
+    if (behind)
+        w->order_ns = kueue_grain(k, now_ns) + 1000000;
+    else if (order_by_eviction)
+        w->order_ns = kueue_grain(k, now_ns);
     tree_set_dirty(k, k->queues.v[k->shapes.v[w->shape].queue].tree, true);
-    return (struct kueue_outcome){.kind = KUEUE_EVICT, .reason = reason, .workload = workload, .by = by, .owner = w->owner};
+    return (struct kueue_outcome){
+        .kind = KUEUE_EVICT, .reason = reason, .workload = workload, .by = by, .owner = w->owner};
 }
 
 /* True when a victim is evicted that was not before. */
@@ -189,11 +204,10 @@ static void admit(struct kueue *k, const struct entry *e, int64_t now_ns)
     w->reason = KUEUE_OK;
     workload_add_usage(k, e->workload);
     admitted_insert(k, e->workload);
-    array_push(&k->outcomes, (struct kueue_outcome){.kind = KUEUE_ADMIT,
-                                                    .workload = e->workload,
-                                                    .by = KUEUE_NONE,
-                                                    .owner = w->owner,
-                                                    .borrow = e->borrow});
+    array_push(
+        &k->outcomes,
+        (struct kueue_outcome){
+            .kind = KUEUE_ADMIT, .workload = e->workload, .by = KUEUE_NONE, .owner = w->owner, .borrow = e->borrow});
     k->cycle.admitted++;
 }
 
@@ -238,8 +252,10 @@ static void requeue(struct kueue *k, struct entry *e, enum kueue_reason reason, 
     o.short_by = e->short_by;
     o.new_message = message != w->message;
     o.parked = !keeps_its_place(q, reason, tried);
-    if (q->config.strategy == KUEUE_BEST_EFFORT_FIFO && reason == KUEUE_PENDING_PREEMPTION) q->sticky = e->workload;
-    else if (q->sticky == e->workload) q->sticky = KUEUE_NONE;
+    if (q->config.strategy == KUEUE_BEST_EFFORT_FIFO && reason == KUEUE_PENDING_PREEMPTION)
+        q->sticky = e->workload;
+    else if (q->sticky == e->workload)
+        q->sticky = KUEUE_NONE;
     *changed = *changed || o.parked;
     if (tried != w->tried || sticky != q->sticky) array_push(&k->moved_on_trees, q->tree);
     w->tried = tried;

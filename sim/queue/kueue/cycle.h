@@ -2,10 +2,10 @@
  *
  * 1. nominate: each head gets an assignment and, if it must preempt, its victims, all on the state before the cycle;
  * 2. order: less borrowing, higher priority (gate), older, smaller uid;
- * 3. process in that order on the state that the earlier ones leave: what is preempted in this cycle counts as gone, and
- *    what preempts or reserves counts as there until the end of the cycle;
- * 4. requeue: a head that was not admitted stays (StrictFIFO; or it preempts, lost to an earlier one, or has flavors left
- *    to try) or is parked.
+ * 3. process in that order on the state that the earlier ones leave: what is preempted in this cycle counts as gone,
+ *    and what preempts or reserves counts as there until the end of the cycle;
+ * 4. requeue: a head that was not admitted stays (StrictFIFO; or it preempts, lost to an earlier one, or has flavors
+ *    left to try) or is parked.
  * Kueue's pkg/scheduler/scheduler.go `schedule`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later

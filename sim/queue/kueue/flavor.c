@@ -36,8 +36,7 @@ static bool preferred(struct grade a, struct grade b, enum kueue_preference pref
 {
     if (a.mode == NO_FIT) return false;
     if (b.mode == NO_FIT) return true;
-    if (preference == KUEUE_BORROWING_OVER_PREEMPTION)
-        return a.mode != b.mode ? a.mode > b.mode : a.borrow < b.borrow;
+    if (preference == KUEUE_BORROWING_OVER_PREEMPTION) return a.mode != b.mode ? a.mode > b.mode : a.borrow < b.borrow;
     return a.borrow != b.borrow ? a.borrow < b.borrow : a.mode > b.mode;
 }
 
@@ -159,13 +158,17 @@ static bool assign_group(struct assigner *a, uint32_t pod_set, uint32_t count, u
     const struct kueue_pod_set *ps = &a->shape->pod_sets[pod_set];
     enum kueue_preference preference = a->queue->config.preference;
     uint32_t slot = pod_set * a->queue->n_groups + group, next = 0;
-    struct choice best = {.grade = {NO_FIT, UINT32_MAX}};
+    struct choice best = {
+        .grade = {NO_FIT, UINT32_MAX}
+    };
     struct lack lack = {0};
     for (uint32_t i = remembered(a, slot); i < g->n_flavors; i++) {
         next = i + 1 == g->n_flavors ? 0 : i + 1;
         struct choice c = {.flavor = g->flavors[i]};
-        if (ps->flavors >> c.flavor & 1) try_flavor(a, ps, count, g, &c);
-        else lacks(a, &c, KUEUE_NO_MATCHING_FLAVOR, 0, 0);
+        if (ps->flavors >> c.flavor & 1)
+            try_flavor(a, ps, count, g, &c);
+        else
+            lacks(a, &c, KUEUE_NO_MATCHING_FLAVOR, 0, 0);
         if (c.lack.reason > lack.reason) lack = c.lack;
         bool stop = !try_next(c.grade, &a->queue->config);
         if (stop || preferred(c.grade, best.grade, preference)) best = c;

@@ -6,10 +6,10 @@
  *   no victims   preemption is allowed but a simulation finds no set of victims
  *   preempt      there are victims, some in the own queue;  reclaim: all in other queues
  *   fit          available now
- * together with a borrowing level (quota.h; after the preemptions where there are some). The search ends at a flavor that
- * fits or preempts unless flavorFungibility says to try the next; then the best flavor seen is taken. What earlier pod
- * sets of the workload took counts as used. Where a search ended early is remembered: the next one goes on from there,
- * unless quota was freed in the queue meanwhile.
+ * together with a borrowing level (quota.h; after the preemptions where there are some). The search ends at a flavor
+ * that fits or preempts unless flavorFungibility says to try the next; then the best flavor seen is taken. What
+ * earlier pod sets of the workload took counts as used. Where a search ended early is remembered: the next one goes on
+ * from there, unless quota was freed in the queue meanwhile.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -31,7 +31,7 @@ struct lack {
 
 struct evaluation {
     enum flavor_mode mode;
-    uint8_t borrow; /* the worst borrowing level */
+    uint8_t borrow;               /* the worst borrowing level */
     struct assignment assignment; /* .uses points at uses below */
     struct quota_use uses[KUEUE_MAX_USES];
     uint32_t n_needs;

@@ -89,8 +89,10 @@ static uint32_t add_node(struct kueue *k, uint32_t cohort, uint32_t queue)
 {
     uint32_t parent = cohort == KUEUE_NONE ? KUEUE_NONE : k->cohorts.v[cohort];
     uint32_t node = quota_add_node(&k->quota, parent, queue != KUEUE_NONE), tree = (uint32_t)k->trees.n;
-    if (parent == KUEUE_NONE) array_push(&k->trees, (struct tree){.live_at = KUEUE_NONE});
-    else tree = k->node_tree.v[parent];
+    if (parent == KUEUE_NONE)
+        array_push(&k->trees, (struct tree){.live_at = KUEUE_NONE});
+    else
+        tree = k->node_tree.v[parent];
     array_push(&k->node_queue, queue);
     array_push(&k->node_tree, tree);
     return node;
@@ -139,7 +141,8 @@ static void set_groups(struct kueue *k, struct cluster_queue *q, const struct ku
         for (uint32_t f = 0; f < from->n_flavors; f++) {
             to->flavors[f] = from->flavors[f].flavor;
             for (uint32_t r = 0; r < from->n_resources; r++)
-                quota_set(&k->quota, q->node, kueue_fr(k, to->flavors[f], to->resources[r]), from->flavors[f].quotas[r]);
+                quota_set(&k->quota, q->node, kueue_fr(k, to->flavors[f], to->resources[r]),
+                          from->flavors[f].quotas[r]);
         }
     }
 }
@@ -197,7 +200,10 @@ void kueue_set_stop(struct kueue *k, uint32_t queue, enum kueue_stop stop, int64
     k->drained = (struct kueue_cycle){.n = n, .outcomes = k->drained_outcomes.v, .evicted = (uint32_t)n};
 }
 
-const struct kueue_cycle *kueue_drained(const struct kueue *k) { return &k->drained; }
+const struct kueue_cycle *kueue_drained(const struct kueue *k)
+{
+    return &k->drained;
+}
 
 /* ---- shapes ---- */
 
@@ -205,7 +211,8 @@ static uint64_t shape_hash(uint32_t queue, int32_t priority, uint32_t n, const s
 {
     uint64_t h = kueue_mix(queue, (uint64_t)(uint32_t)priority << 32 | n);
     for (uint32_t i = 0; i < n; i++) {
-        h = h << 32 | kueue_mix((uint32_t)h, pod_sets[i].flavors ^ pod_sets[i].count ^ (uint64_t)pod_sets[i].min_count << 32);
+        h = h << 32 |
+            kueue_mix((uint32_t)h, pod_sets[i].flavors ^ pod_sets[i].count ^ (uint64_t)pod_sets[i].min_count << 32);
         for (uint32_t r = 0; r < KUEUE_MAX_RESOURCES; r++) h = h * 31 + kueue_mix(r, (uint64_t)pod_sets[i].requests[r]);
     }
     return h;
@@ -338,8 +345,10 @@ void kueue_release(struct kueue *k, uint32_t workload, int64_t now_ns, bool hold
     assert(w->state == WORKLOAD_EVICTED);
     free_quota(k, workload, now_ns);
     w->reason = KUEUE_WAITS_ORDER;
-    if (hold) w->state = WORKLOAD_HELD;
-    else queue_push(k, workload);
+    if (hold)
+        w->state = WORKLOAD_HELD;
+    else
+        queue_push(k, workload);
 }
 
 void kueue_unhold(struct kueue *k, uint32_t workload)
@@ -350,7 +359,10 @@ void kueue_unhold(struct kueue *k, uint32_t workload)
 
 /* ---- cycles and batches ---- */
 
-bool kueue_ready(const struct kueue *k) { return k->live.n > 0; }
+bool kueue_ready(const struct kueue *k)
+{
+    return k->live.n > 0;
+}
 
 const struct kueue_cycle *kueue_run_cycle(struct kueue *k, int64_t now_ns)
 {
@@ -427,8 +439,14 @@ uint16_t kueue_flavor(const struct kueue *k, uint32_t workload, uint32_t pod_set
     return flavor == KUEUE_NO_FLAVOR ? UINT16_MAX : flavor;
 }
 
-uint32_t kueue_pending(const struct kueue *k, uint32_t queue) { return k->queues.v[queue].n_pending; }
-uint32_t kueue_admitted(const struct kueue *k, uint32_t queue) { return k->queues.v[queue].n_admitted; }
+uint32_t kueue_pending(const struct kueue *k, uint32_t queue)
+{
+    return k->queues.v[queue].n_pending;
+}
+uint32_t kueue_admitted(const struct kueue *k, uint32_t queue)
+{
+    return k->queues.v[queue].n_admitted;
+}
 
 int64_t kueue_usage(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource)
 {

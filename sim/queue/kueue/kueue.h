@@ -37,15 +37,15 @@
  *            preempting head in front; with equivalence hashing a head that cannot be admitted parks its whole shape
  *                                                                                    pkg/cache/queue
  *   quota    usage above a node's guaranteed part (its subtree's quota less the lending limit) bubbles up to the
- *            parent                                                                  pkg/cache/scheduler/resource_node.go
+ *            parent                                                       pkg/cache/scheduler/resource_node.go
  *   partial  a pod set with a minimum is cut down by bisection when neither the full size nor preemption for it works
  *                                                                                    flavorassigner/podset_reducer.go
  * Not here yet, each an addition: fair sharing (another order of heads and of victims), topology (another test beside
  * the quota), waitForPodsReady (kueue_evict and a later kueue_release do its decisions), admission checks.
  *
  * Quantities are int64 in any unit per resource (milli-GPU, milli-CPU, bytes). Times are int64 ns since any epoch.
- * Kubernetes keeps creation, reservation and eviction times in whole seconds; .time_grain_ns says so, and ties go to the
- * smaller uid. Ids are small integers; a workload's id is used again after kueue_finish or kueue_delete.
+ * Kubernetes keeps creation, reservation and eviction times in whole seconds; .time_grain_ns says so, and ties go to
+ * the smaller uid. Ids are small integers; a workload's id is used again after kueue_finish.
  * Errors: none at run time; the caller gives checked input (assert guards the rest).
  * Cost: a cycle is O(heads in cohort trees where something happened since their last cycle); a head is O(flavors x
  * depth of the cohort tree), O(log n) to take it from its queue; un-parking is O(shapes); preemption is O(c log c) in
@@ -107,8 +107,8 @@ struct kueue_queue_config {
     enum kueue_strategy strategy;
     enum kueue_preemption within_queue;
     enum kueue_preemption reclaim_within_cohort;
-    bool borrow_within_cohort;      /* borrowWithinCohort.policy LowerPriority */
-    bool has_priority_threshold;    /* borrowWithinCohort.maxPriorityThreshold is set */
+    bool borrow_within_cohort;   /* borrowWithinCohort.policy LowerPriority */
+    bool has_priority_threshold; /* borrowWithinCohort.maxPriorityThreshold is set */
     int32_t max_priority_threshold;
     enum kueue_fungibility when_can_borrow, when_can_preempt; /* Kueue's defaults: MAY_STOP_SEARCH, TRY_NEXT_FLAVOR */
     enum kueue_preference preference;
@@ -139,8 +139,8 @@ void kueue_destroy(struct kueue *k);
 /* ---- cohorts and queues. Their ids count from 0, each kind for itself. ---- */
 
 uint32_t kueue_add_cohort(struct kueue *k, uint32_t parent);
-void kueue_set_cohort_quota(struct kueue *k, uint32_t cohort, uint16_t flavor, uint16_t resource, struct kueue_quota quota,
-                            int64_t now_ns);
+void kueue_set_cohort_quota(struct kueue *k, uint32_t cohort, uint16_t flavor, uint16_t resource,
+                            struct kueue_quota quota, int64_t now_ns);
 uint32_t kueue_add_queue(struct kueue *k, const struct kueue_queue_config *config);
 
 /* Replaces quotas and policies; the cohort stays. Shapes and workloads stay, and admitted ones keep their flavors. */
@@ -181,17 +181,17 @@ enum kueue_reason {
     KUEUE_IN_COHORT_RECLAIM_WHILE_BORROWING,
     KUEUE_QUEUE_STOPPED,
     /* of a wait */
-    KUEUE_WAITS_ORDER,              /* not looked at: behind its queue's head */
-    KUEUE_WAITS_STOPPED,            /* the queue is on hold */
-    KUEUE_WAITS_HOLD,               /* the caller's back-off */
-    KUEUE_NO_RESOURCE,              /* no group of the queue covers a requested resource */
-    KUEUE_NO_MATCHING_FLAVOR,       /* node selector or taints exclude every flavor */
-    KUEUE_EXCEEDS_MAXIMUM,          /* more than the queue can ever get: never admitted */
-    KUEUE_WAITS_FOR_QUOTA,          /* quota is used and may not be taken back */
-    KUEUE_NO_VICTIMS,               /* preemption is allowed but frees too little */
-    KUEUE_PENDING_PREEMPTION,       /* victims are leaving */
-    KUEUE_NO_LONGER_FITS,           /* an earlier head of the same cycle took the room */
-    KUEUE_OVERLAPPING_VICTIMS,      /* an earlier head of the same cycle evicts the same victims */
+    KUEUE_WAITS_ORDER,         /* not looked at: behind its queue's head */
+    KUEUE_WAITS_STOPPED,       /* the queue is on hold */
+    KUEUE_WAITS_HOLD,          /* the caller's back-off */
+    KUEUE_NO_RESOURCE,         /* no group of the queue covers a requested resource */
+    KUEUE_NO_MATCHING_FLAVOR,  /* node selector or taints exclude every flavor */
+    KUEUE_EXCEEDS_MAXIMUM,     /* more than the queue can ever get: never admitted */
+    KUEUE_WAITS_FOR_QUOTA,     /* quota is used and may not be taken back */
+    KUEUE_NO_VICTIMS,          /* preemption is allowed but frees too little */
+    KUEUE_PENDING_PREEMPTION,  /* victims are leaving */
+    KUEUE_NO_LONGER_FITS,      /* an earlier head of the same cycle took the room */
+    KUEUE_OVERLAPPING_VICTIMS, /* an earlier head of the same cycle evicts the same victims */
     KUEUE_REASONS,
 };
 
@@ -199,14 +199,14 @@ struct kueue_outcome {
     enum kueue_outcome_kind kind;
     enum kueue_reason reason;
     uint32_t workload;
-    uint32_t by;         /* EVICT: the workload that it makes room for, or KUEUE_NONE */
-    uint64_t owner;      /* as given to kueue_submit */
-    bool new_message;    /* BLOCK: Kueue writes a new condition message (a call to the API server) */
-    bool parked;         /* BLOCK: waits for a batch, not for the next cycle */
-    uint8_t borrow;      /* ADMIT: 0 within nominal, else the height of the subtree it borrows from */
-    uint16_t flavor;     /* BLOCK for quota: where it lacks most, ... */
+    uint32_t by;      /* EVICT: the workload that it makes room for, or KUEUE_NONE */
+    uint64_t owner;   /* as given to kueue_submit */
+    bool new_message; /* BLOCK: Kueue writes a new condition message (a call to the API server) */
+    bool parked;      /* BLOCK: waits for a batch, not for the next cycle */
+    uint8_t borrow;   /* ADMIT: 0 within nominal, else the height of the subtree it borrows from */
+    uint16_t flavor;  /* BLOCK for quota: where it lacks most, ... */
     uint16_t resource;
-    int64_t short_by;    /* ... and by how much */
+    int64_t short_by; /* ... and by how much */
 };
 
 struct kueue_cycle {

@@ -89,8 +89,10 @@ static void collect_subtree(struct search *s, uint32_t node, uint32_t lca, uint3
     if (nobody_above(s, node)) return;
     for (uint32_t c = q->nodes.v[node].first_child; c != KUEUE_NONE; c = q->nodes.v[c].next_sibling) {
         if (c == skip || c == s->queue->node || quota_within(q, c, s->n_needs, s->needs)) continue;
-        if (q->nodes.v[c].leaf) collect_queue(s, s->k->node_queue.v[c], lca, advantage);
-        else collect_subtree(s, c, lca, skip, advantage);
+        if (q->nodes.v[c].leaf)
+            collect_queue(s, s->k->node_queue.v[c], lca, advantage);
+        else
+            collect_subtree(s, c, lca, skip, advantage);
     }
 }
 
@@ -170,8 +172,10 @@ static void fill_back(struct search *s, size_t first, bool borrow)
     struct kueue *k = s->k;
     for (size_t i = k->targets.n - 1; i-- > first;) {
         workload_add_usage(k, k->targets.v[i].workload);
-        if (request_fits(s, borrow)) k->targets.v[i] = array_pop(&k->targets);
-        else workload_remove_usage(k, k->targets.v[i].workload);
+        if (request_fits(s, borrow))
+            k->targets.v[i] = array_pop(&k->targets);
+        else
+            workload_remove_usage(k, k->targets.v[i].workload);
     }
 }
 
@@ -211,16 +215,18 @@ uint32_t preempt_find(struct kueue *k, uint32_t workload, uint32_t n_uses, const
     s.shape = &k->shapes.v[s.w->shape];
     s.queue = &k->queues.v[s.shape->queue];
     array_clear(&k->candidates);
-    if (s.queue->config.within_queue != KUEUE_PREEMPT_NEVER)
-        collect_queue(&s, s.shape->queue, s.queue->node, false);
+    if (s.queue->config.within_queue != KUEUE_PREEMPT_NEVER) collect_queue(&s, s.shape->queue, s.queue->node, false);
     if (s.queue->config.reclaim_within_cohort != KUEUE_PREEMPT_NEVER) collect_cohort(&s);
     if (k->candidates.n == 0) return 0;
     qsort_r(k->candidates.v, k->candidates.n, sizeof *k->candidates.v, candidate_order, k);
 
     size_t before = k->targets.n;
     bool forbidden = !s.queue->config.borrow_within_cohort;
-    if (!s.others || (forbidden && !under_nominal(&s))) attempt(&s, true);
-    else if (forbidden && !s.hierarchical) (void)(attempt(&s, false) || attempt(&s, true));
-    else (void)(attempt(&s, true) || attempt(&s, false));
+    if (!s.others || (forbidden && !under_nominal(&s)))
+        attempt(&s, true);
+    else if (forbidden && !s.hierarchical)
+        (void)(attempt(&s, false) || attempt(&s, true));
+    else
+        (void)(attempt(&s, true) || attempt(&s, false));
     return (uint32_t)(k->targets.n - before);
 }

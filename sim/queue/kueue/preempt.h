@@ -8,8 +8,8 @@
  *   and in each of these: lower priority, later reservation, smaller uid.
  * They are removed until the request fits; then, from the last but one back to the first, each is put back if the
  * request still fits. A candidate of another queue counts only while that queue and all cohorts below the common one
- * are above their quota. A candidate that may be taken only without borrowing (no borrowWithinCohort, or its priority is
- * not below the incoming one's or above the threshold) is left out while borrowing is allowed.
+ * are above their quota. A candidate that may be taken only without borrowing (no borrowWithinCohort, or its priority
+ * is not below the incoming one's or above the threshold) is left out while borrowing is allowed.
  * Borrowing and not borrowing are tried in the order that preempt_find's attempts state; the first set found wins.
  *
  * The quota is unchanged on return.

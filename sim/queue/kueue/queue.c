@@ -68,8 +68,10 @@ static void heap_cut(struct kueue *k, uint32_t w)
     } else if (next != KUEUE_NONE) {
         v[next].prev = prev;
     }
-    if (v[prev].child == w) v[prev].child = here;
-    else v[prev].next = here;
+    if (v[prev].child == w)
+        v[prev].child = here;
+    else
+        v[prev].next = here;
 }
 
 /* ---- binary heap of a queue's shapes ---- */
@@ -226,9 +228,12 @@ static void unlink_pending(struct kueue *k, uint32_t workload)
 {
     struct workload *w = &k->workloads.v[workload];
     struct shape *s = &k->shapes.v[w->shape];
-    if (s->active == workload) s->active = heap_meld_siblings(k, w->child);
-    else if (s->parked == workload) s->parked = heap_meld_siblings(k, w->child);
-    else heap_cut(k, workload);
+    if (s->active == workload)
+        s->active = heap_meld_siblings(k, w->child);
+    else if (s->parked == workload)
+        s->parked = heap_meld_siblings(k, w->child);
+    else
+        heap_cut(k, workload);
     w->child = w->next = w->prev = KUEUE_NONE;
 }
 
@@ -330,8 +335,10 @@ void admitted_remove(struct kueue *k, uint32_t workload)
 {
     struct workload *v = k->workloads.v, *w = &v[workload];
     struct cluster_queue *q = &k->queues.v[k->shapes.v[w->shape].queue];
-    if (w->prev != KUEUE_NONE) v[w->prev].next = w->next;
-    else bucket_of(q, k->shapes.v[w->shape].priority)->first = w->next;
+    if (w->prev != KUEUE_NONE)
+        v[w->prev].next = w->next;
+    else
+        bucket_of(q, k->shapes.v[w->shape].priority)->first = w->next;
     if (w->next != KUEUE_NONE) v[w->next].prev = w->prev;
     w->next = w->prev = KUEUE_NONE;
     q->n_admitted--;

@@ -7,8 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 void quota_init(struct quota *q, uint32_t n_frs)
 {
@@ -39,8 +45,10 @@ uint32_t quota_add_node(struct quota *q, uint32_t parent, bool leaf)
         struct quota_node *up = &q->nodes.v[parent];
         assert(!up->leaf);
         node.root = up->root;
-        if (up->first_child == KUEUE_NONE) up->first_child = id;
-        else q->nodes.v[up->last_child].next_sibling = id;
+        if (up->first_child == KUEUE_NONE)
+            up->first_child = id;
+        else
+            q->nodes.v[up->last_child].next_sibling = id;
         up->last_child = id;
     }
     array_push(&q->nodes, node);

@@ -5,7 +5,8 @@
  *
  *   subtree   = nominal + sum over children of (child.subtree - child.local)
  *   local     = max(0, subtree - lending limit), 0 without a limit: what the node never lends
- *   usage     : of a queue, what its workloads hold; of a cohort, sum over children of max(0, child.usage - child.local)
+ *   usage     : of a queue, what its workloads hold; of a cohort, sum over children of
+ *               max(0, child.usage - child.local)
  *   available = subtree - usage at a root; else max(0, local - usage) + what the parent has, the latter cut to
  *               (subtree - local) - max(0, usage - local) + borrowing limit
  *   potential = the same with no usage: the largest request that can ever fit
@@ -13,7 +14,8 @@
  * quota_add and quota_remove are exact inverses in any order, since a parent's usage is a function of its children's:
  * simulations on the live forest leave no trace. May be negative: availability after quota was taken away.
  *
- * Cost: O(depth) a call, and O(depth) more when a queue begins or ceases to use more than its nominal quota; quota_rebuild O(nodes x frs) of the forest.
+ * Cost: O(depth) a call, and O(depth) more when a queue begins or ceases to use more than its nominal quota;
+ * quota_rebuild O(nodes x frs) of the forest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
