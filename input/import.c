@@ -102,11 +102,12 @@ void import_note(struct import_reader *r, const char *text, int line)
     array_push(&result->notes, note);
 }
 
+/* The fewest replicas are the largest ones: n / d for the largest divisor d of n that a node holds. */
 uint32_t import_replicas(uint32_t gpus, uint32_t g)
 {
-    uint32_t replicas = gpus / g + (gpus % g != 0);
-    while (gpus % replicas != 0) replicas++;
-    return replicas;
+    uint32_t replica = g < gpus ? g : gpus;
+    while (gpus % replica != 0) replica--;
+    return gpus / replica;
 }
 
 static bool set_shape(struct import_reader *r, const struct import_row *row, struct job_spec *job)
