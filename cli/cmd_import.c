@@ -18,17 +18,18 @@
 #include "input/import.h"
 
 enum { N_OUTPUT_FORMATS = FORMAT_CSV + 1 };
-static const char *const output_formats[N_OUTPUT_FORMATS] = { "text", "json", "csv" };
+static const char *const output_formats[N_OUTPUT_FORMATS] = {"text", "json", "csv"};
 
 enum option_key { KEY_FIT = 256, KEY_NODES, KEY_GPUS, KEY_MAP, KEY_FORMAT };
 static const struct argp_option options[] = {
-    { "output", 'o', "X.json", 0, "Write the scenario here and its job table beside it, as X.jobs.csv", 0 },
-    { "fit", KEY_FIT, NULL, 0, "Fit a workload profile to the trace and write that instead (on stdout without -o)", 0 },
-    { "nodes", KEY_NODES, "N", 0, "Nodes of the cluster; else the trace's own size or the fewest that do (80 % load)", 0 },
-    { "gpus", KEY_GPUS, "M", 0, "GPUs a node; larger jobs are split into replicas. Default: usual for the format", 0 },
-    { "map", KEY_MAP, "FIELD=COLUMN", 0, "Take a field from another column of the trace; may be repeated", 0 },
-    { "format", KEY_FORMAT, "text|json|csv", 0, "Form of the summary on stdout", 0 },
-    { 0 },
+    {"output",                                                              'o', "X.json", 0, "Write the scenario here and its job table beside it, as X.jobs.csv", 0},
+    {"fit",                                                             KEY_FIT, NULL, 0, "Fit a workload profile to the trace and write that instead (on stdout without -o)", 0},
+    {"nodes", KEY_NODES, "N", 0, "Nodes of the cluster; else the trace's own size or the fewest that do (80 % load)",
+     0},
+    {"gpus",                                                                     KEY_GPUS, "M", 0, "GPUs a node; larger jobs are split into replicas. Default: usual for the format", 0},
+    {"map",  KEY_MAP, "FIELD=COLUMN", 0, "Take a field from another column of the trace; may be repeated", 0},
+    {"format",                                                                    KEY_FORMAT, "text|json|csv", 0, "Form of the summary on stdout", 0},
+    {0                                                                   },
 };
 
 struct import_arguments {
@@ -55,7 +56,8 @@ static void parse_count(struct argp_state *state, const char *name, const char *
     int64_t x;
     if (units_parse_int64(text, &x) != NULL || x < 1 || x > max)
         argp_error(state, "--%s: \"%s\" is no whole number from 1 to %lld", name, text, (long long)max);
-    else *out = (uint32_t)x;
+    else
+        *out = (uint32_t)x;
 }
 
 static void parse_map(struct argp_state *state, struct import_arguments *a, char *text)
@@ -71,7 +73,7 @@ static void parse_map(struct argp_state *state, struct import_arguments *a, char
         a->options.column[field] = equals + 1;
         return;
     }
-    struct str known = { 0 };
+    struct str known = {0};
     for (int i = 0; i < N_IMPORT_FIELDS; i++) str_printf(&known, "%s%s", i ? ", " : "", import_field_names[i]);
     argp_error(state, "--map: no field \"%s\"; there are %s", text, str_text(&known));
     str_free(&known);
@@ -85,8 +87,10 @@ static void parse_format(struct argp_state *state, struct import_arguments *a, c
     if (a->format) return;
     const char *near = str_suggest(name, names, n);
     const struct import_format *probed = file_exists(name) ? import_format_probe(name) : NULL;
-    if (probed) argp_error(state, "the format comes first: import %s %s", probed->name, name);
-    else argp_error(state, "unknown format \"%s\"%s%s", name, near ? "; did you mean " : "", near ? near : "");
+    if (probed)
+        argp_error(state, "the format comes first: import %s %s", probed->name, name);
+    else
+        argp_error(state, "unknown format \"%s\"%s%s", name, near ? "; did you mean " : "", near ? near : "");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -101,15 +105,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_MAP: parse_map(state, a, text); return 0;
     case KEY_FORMAT:
         form = index_of(text, output_formats, N_OUTPUT_FORMATS);
-        if (form < 0) argp_error(state, "--format: \"%s\" is none of text, json, csv", text);
-        else a->summary = (enum output_format)form;
+        if (form < 0)
+            argp_error(state, "--format: \"%s\" is none of text, json, csv", text);
+        else
+            a->summary = (enum output_format)form;
         return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num == 0) parse_format(state, a, text);
-        else array_push(&a->files, text);
+        if (state->arg_num == 0)
+            parse_format(state, a, text);
+        else
+            array_push(&a->files, text);
         return 0;
     case ARGP_KEY_END:
-        if (state->arg_num < 2) argp_error(state, "a format and at least one file are needed (\"-\" is stdin)");
+        if (state->arg_num < 2)
+            argp_error(state, "a format and at least one file are needed (\"-\" is stdin)");
         else if (a->output && strcmp(a->output, "-") == 0 && !a->fit)
             argp_error(state, "-o: a scenario is two files and needs a name, such as X.json");
         return 0;
@@ -122,7 +131,7 @@ static char *help_filter(int key, const char *text, void *input)
 {
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC) return (char *)(uintptr_t)text;
-    struct str s = { 0 };
+    struct str s = {0};
     str_append(&s, "Formats:\n");
     for (size_t i = 0; i < n_import_formats; i++)
         str_printf(&s, "  %-9s %s\n", import_formats[i].name, import_formats[i].description);
@@ -132,22 +141,33 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 const struct argp argp_import = {
-    options, parse_option, "FORMAT FILE...",
-    "Reads a trace and writes a scenario, or with --fit a workload profile. Without -o it only says what the trace holds."
+    options,
+    parse_option,
+    "FORMAT FILE...",
+    "Reads a trace and writes a scenario, or with --fit a workload profile. Without -o it only says what the trace "
+    "holds."
     "\v",
-    NULL, help_filter, NULL,
+    NULL,
+    help_filter,
+    NULL,
 };
 
 /* ---- the summary ---- */
 
-struct fact { const char *key, *label; struct str value; bool number; };
-struct facts { ARRAY(struct fact) list; };
+struct fact {
+    const char *key, *label;
+    struct str value;
+    bool number;
+};
+struct facts {
+    ARRAY(struct fact) list;
+};
 
 static void add_fact(struct facts *f, const char *key, const char *label, bool number, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 static void add_fact(struct facts *f, const char *key, const char *label, bool number, const char *fmt, ...)
 {
-    struct fact fact = { .key = key, .label = label, .number = number };
+    struct fact fact = {.key = key, .label = label, .number = number};
     va_list args;
     va_start(args, fmt);
     str_vprintf(&fact.value, fmt, args);
@@ -187,14 +207,16 @@ static void print_csv(const struct facts *f)
 
 static void print_json(const struct facts *f)
 {
-    struct str out = { 0 };
+    struct str out = {0};
     struct json_writer w;
     json_write_begin(&w, &out);
     json_write_object(&w);
     for (size_t i = 0; i < f->list.n; i++) {
         json_write_key(&w, f->list.v[i].key);
-        if (f->list.v[i].number) json_write_raw(&w, str_text(&f->list.v[i].value));
-        else json_write_string(&w, str_text(&f->list.v[i].value));
+        if (f->list.v[i].number)
+            json_write_raw(&w, str_text(&f->list.v[i].value));
+        else
+            json_write_string(&w, str_text(&f->list.v[i].value));
     }
     json_write_end(&w);
     json_write_finish(&w);
@@ -204,8 +226,8 @@ static void print_json(const struct facts *f)
 
 static void print_summary(const struct import_result *r, struct import_cluster c, enum output_format form)
 {
-    static void (*const print[N_OUTPUT_FORMATS])(const struct facts *) = { print_text, print_json, print_csv };
-    struct facts f = { 0 };
+    static void (*const print[N_OUTPUT_FORMATS])(const struct facts *) = {print_text, print_json, print_csv};
+    struct facts f = {0};
     collect_facts(&f, r, c);
     print[form](&f);
     for (size_t i = 0; i < f.list.n; i++) str_free(&f.list.v[i].value);
@@ -214,7 +236,7 @@ static void print_summary(const struct import_result *r, struct import_cluster c
 
 static void print_notes(const struct import_result *r, const char *why)
 {
-    struct str s = { 0 };
+    struct str s = {0};
     for (size_t i = 0; i < r->notes.n; i++) {
         str_append(&s, "note: ");
         import_note_text(&r->notes.v[i], &s);
@@ -257,15 +279,17 @@ static void describe_source(const struct import_arguments *a, struct str *out)
 
 static int write_profile(const struct import_arguments *a, const struct import_result *r, struct diag *d)
 {
-    struct arena arena = { 0 };
-    struct str source = { 0 }, json = { 0 };
+    struct arena arena = {0};
+    struct str source = {0}, json = {0};
     describe_source(a, &source);
     struct workload_profile *p = fit_profile(profile_name(a, &arena), str_text(&source), r, d);
     int code = p ? EXIT_OK : EXIT_INPUT;
     if (p) workload_profile_write(p, &json);
     bool to_stdout = a->output == NULL || strcmp(a->output, "-") == 0;
-    if (p && to_stdout) fputs(str_text(&json), stdout);
-    else if (p && !file_write_atomic(a->output, json.s, json.n, d)) code = EXIT_IO;
+    if (p && to_stdout)
+        fputs(str_text(&json), stdout);
+    else if (p && !file_write_atomic(a->output, json.s, json.n, d))
+        code = EXIT_IO;
     workload_profile_free(p);
     str_free(&json);
     str_free(&source);
@@ -276,7 +300,7 @@ static int write_profile(const struct import_arguments *a, const struct import_r
 static int write_scenario(const struct import_arguments *a, const struct import_result *r, struct import_cluster c,
                           const char *why, struct diag *d)
 {
-    struct str source = { 0 };
+    struct str source = {0};
     for (size_t i = 0; i < a->files.n; i++) str_printf(&source, "%s%s", i ? ", " : "", path_base(a->files.v[i]));
     bool ok = a->output == NULL || import_write(r, c, why, str_text(&source), a->output, d);
     str_free(&source);
@@ -299,7 +323,8 @@ static int import_files(struct import_arguments *a, struct diag *d)
     const char *why;
     a->options.gpus_per_node = c.gpus ? c.gpus : a->format->gpus_per_node;
     int code = import_read(a->format, a->files.v, a->files.n, &a->options, &r, d) ? EXIT_OK : EXIT_INPUT;
-    if (code != EXIT_OK) hint_format(a);
+    if (code != EXIT_OK)
+        hint_format(a);
     else {
         import_cluster_choose(&r, &c, &why);
         print_notes(&r, a->fit ? NULL : why);
@@ -311,8 +336,8 @@ static int import_files(struct import_arguments *a, struct diag *d)
 
 int cmd_import(int argc, char **argv)
 {
-    struct import_arguments a = { 0 };
-    struct diag d = { 0 };
+    struct import_arguments a = {0};
+    struct diag d = {0};
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp_import, argc, argv, 0, NULL, &a) != 0) return EXIT_USAGE;
     int code = readable(&a) ? import_files(&a, &d) : EXIT_IO;

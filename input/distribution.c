@@ -9,7 +9,7 @@
 #include "input/generate.h"
 
 #define X_NAME(e, name) name,
-const char *const distribution_names[N_DISTRIBUTIONS] = { DISTRIBUTIONS(X_NAME) };
+const char *const distribution_names[N_DISTRIBUTIONS] = {DISTRIBUTIONS(X_NAME)};
 #undef X_NAME
 
 /* Durations are interpolated in ln(1 s + x): in the logarithm, since they spread over decades; shifted, since some are
@@ -28,8 +28,10 @@ static uint32_t interval_of(const struct distribution *d, double u)
     uint32_t low = 0, high = d->n - 1;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (probability(d, middle) <= u) low = middle;
-        else high = middle;
+        if (probability(d, middle) <= u)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

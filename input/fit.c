@@ -11,9 +11,9 @@
 #include "base/units.h"
 
 /* Denser towards the end, where few jobs hold most of the GPU time. */
-static const double probabilities[FIT_QUANTILES] = { 0,    0.01, 0.025, 0.05, 0.1, 0.15,  0.2,  0.25,  0.3,  0.35,
-                                                     0.4,  0.45, 0.5,   0.55, 0.6, 0.65,  0.7,  0.75,  0.8,  0.85,
-                                                     0.9,  0.925, 0.95, 0.975, 0.99, 0.995, 0.999, 1 };
+static const double probabilities[FIT_QUANTILES] = {0,   0.01,  0.025, 0.05,  0.1,  0.15,  0.2,   0.25, 0.3, 0.35,
+                                                    0.4, 0.45,  0.5,   0.55,  0.6,  0.65,  0.7,   0.75, 0.8, 0.85,
+                                                    0.9, 0.925, 0.95,  0.975, 0.99, 0.995, 0.999, 1};
 
 struct fitting {
     const struct import_result *trace;
@@ -26,7 +26,10 @@ struct fitting {
 /* ---- arrivals ---- */
 
 /* Hours that the trace covers: from its first submission to its last, both hours in whole. */
-struct cover { int64_t first, n; uint32_t *jobs; };
+struct cover {
+    int64_t first, n;
+    uint32_t *jobs;
+};
 
 static int64_t hour_of(const struct fitting *f, const struct job_spec *j)
 {
@@ -36,7 +39,7 @@ static int64_t hour_of(const struct fitting *f, const struct job_spec *j)
 static struct cover count_hours(const struct fitting *f)
 {
     const struct import_result *t = f->trace;
-    struct cover c = { .first = hour_of(f, &t->jobs[0]) };
+    struct cover c = {.first = hour_of(f, &t->jobs[0])};
     c.n = hour_of(f, &t->jobs[t->n_jobs - 1]) - c.first + 1;
     c.jobs = xcalloc((size_t)c.n, sizeof *c.jobs);
     for (size_t i = 0; i < t->n_jobs; i++) c.jobs[hour_of(f, &t->jobs[i]) - c.first]++;
@@ -45,7 +48,7 @@ static struct cover count_hours(const struct fitting *f)
 
 static const double *hour_weights(struct fitting *f, const struct cover *c)
 {
-    double *weight = arena_array(f->arena, HOURS_PER_WEEK, double), covered[HOURS_PER_WEEK] = { 0 };
+    double *weight = arena_array(f->arena, HOURS_PER_WEEK, double), covered[HOURS_PER_WEEK] = {0};
     double mean = (double)f->trace->n_jobs / (double)c->n;
     for (int64_t i = 0; i < c->n; i++) {
         int64_t h = (c->first + i) % HOURS_PER_WEEK;
@@ -88,7 +91,10 @@ static uint32_t gpus_of(const struct job_spec *j)
     return (uint32_t)((shares + SHARES_PER_GPU - 1) / SHARES_PER_GPU);
 }
 
-struct sized { uint32_t gpus, team; double work; };
+struct sized {
+    uint32_t gpus, team;
+    double work;
+};
 
 static int compare_sized(const void *pa, const void *pb)
 {
@@ -119,11 +125,13 @@ static const double *team_shares(struct fitting *f, const struct sized *v, size_
 
 static void add_size(struct fitting *f, struct size_class *s, const struct sized *v, size_t n)
 {
-    *s = (struct size_class){ .replicas = 1, .gpu_shares = v[0].gpus * SHARES_PER_GPU,
-                              .weight = (double)n / (double)f->trace->n_jobs };
+    *s = (struct size_class){
+        .replicas = 1, .gpu_shares = v[0].gpus * SHARES_PER_GPU, .weight = (double)n / (double)f->trace->n_jobs};
     s->team_weights = team_shares(f, v, n);
-    s->work = (struct distribution){ .kind = DIST_QUANTILES, .p = probabilities, .n = FIT_QUANTILES,
-                                     .x = n >= FIT_MIN_JOBS ? quantiles(f, v, n) : NULL };
+    s->work = (struct distribution){.kind = DIST_QUANTILES,
+                                    .p = probabilities,
+                                    .n = FIT_QUANTILES,
+                                    .x = n >= FIT_MIN_JOBS ? quantiles(f, v, n) : NULL};
 }
 
 /* Sizes too rare for a table of their own take that of the next smaller one, or the next larger. When all are rare, all
@@ -132,12 +140,16 @@ static void lend_tables(struct fitting *f, struct size_class *sizes, uint32_t n,
 {
     const double *x = NULL;
     for (uint32_t i = 0; i < n; i++) {
-        if (sizes[i].work.x) x = sizes[i].work.x;
-        else sizes[i].work.x = x;
+        if (sizes[i].work.x)
+            x = sizes[i].work.x;
+        else
+            sizes[i].work.x = x;
     }
     for (uint32_t i = n; i-- > 0;) {
-        if (sizes[i].work.x) x = sizes[i].work.x;
-        else sizes[i].work.x = x;
+        if (sizes[i].work.x)
+            x = sizes[i].work.x;
+        else
+            sizes[i].work.x = x;
     }
     if (x != NULL) return;
     x = quantiles(f, all, f->trace->n_jobs);
@@ -157,7 +169,7 @@ static void fit_sizes(struct fitting *f)
     for (size_t i = 0; i < n; i++) {
         const struct job_spec *j = &f->trace->jobs[i];
         uint32_t first = intern_count(&f->trace->teams) > f->n_teams; /* "" counts as a team only when jobs have it */
-        v[i] = (struct sized){ gpus_of(j), f->n_teams ? j->team - first : 0, (double)j->work_ns };
+        v[i] = (struct sized){gpus_of(j), f->n_teams ? j->team - first : 0, (double)j->work_ns};
     }
     qsort(v, n, sizeof *v, compare_sized);
     uint32_t kinds = 1, at = 0;
@@ -207,8 +219,8 @@ struct workload_profile *fit_profile(const char *name, const char *source, const
 {
     if (!can_fit(trace, d)) return NULL;
     struct workload_profile *p = xcalloc(1, sizeof *p);
-    struct fitting f = { .trace = trace, .p = p, .arena = &p->arena,
-                         .offset_ns = trace->week_offset_ns < 0 ? 0 : trace->week_offset_ns };
+    struct fitting f = {
+        .trace = trace, .p = p, .arena = &p->arena, .offset_ns = trace->week_offset_ns < 0 ? 0 : trace->week_offset_ns};
     p->name = arena_strdup(&p->arena, name);
     p->source = arena_strdup(&p->arena, source);
     p->jobs = trace->n_jobs;
@@ -223,7 +235,7 @@ struct workload_profile *fit_profile(const char *name, const char *source, const
 /* Six digits are more than any of these numbers is known to. */
 static void write_number(struct json_writer *w, double x)
 {
-    struct str s = { 0 };
+    struct str s = {0};
     str_printf(&s, "%.6g", x);
     json_write_raw(w, str_text(&s));
     str_free(&s);

@@ -20,7 +20,9 @@
 /* The lanes are those of the engine's streams (arrivals 0, work 1), the counter is laid out as theirs. */
 enum lane { LANE_ARRIVAL, LANE_WORK };
 
-struct draw { double a, b; }; /* both in (0, 1): odd multiples of 2^-53 */
+struct draw {
+    double a, b;
+}; /* both in (0, 1): odd multiples of 2^-53 */
 
 static double unit(uint32_t high, uint32_t low)
 {
@@ -30,10 +32,10 @@ static double unit(uint32_t high, uint32_t low)
 
 static struct draw draw(const struct generate_span *span, enum lane lane, uint64_t entity, uint32_t block)
 {
-    uint32_t counter[4] = { block, (uint32_t)lane << 24 | span->replication, (uint32_t)entity, (uint32_t)(entity >> 32) };
-    uint32_t key[2] = { (uint32_t)span->seed, (uint32_t)(span->seed >> 32) }, out[4];
+    uint32_t counter[4] = {block, (uint32_t)lane << 24 | span->replication, (uint32_t)entity, (uint32_t)(entity >> 32)};
+    uint32_t key[2] = {(uint32_t)span->seed, (uint32_t)(span->seed >> 32)}, out[4];
     philox4x32_10(counter, key, out);
-    return (struct draw){ unit(out[1], out[0]), unit(out[3], out[2]) };
+    return (struct draw){unit(out[1], out[0]), unit(out[3], out[2])};
 }
 
 static uint64_t entity_of(const char *class_name, uint64_t number)
@@ -58,8 +60,7 @@ static void week_init(struct week *w, const double *hours)
     double sum = 0;
     for (int i = 0; hours && i < HOURS_PER_WEEK; i++) sum += hours[i];
     w->at[0] = 0;
-    for (int i = 0; i < HOURS_PER_WEEK; i++)
-        w->at[i + 1] = w->at[i] + (sum > 0 ? hours[i] * HOURS_PER_WEEK / sum : 1);
+    for (int i = 0; i < HOURS_PER_WEEK; i++) w->at[i + 1] = w->at[i] + (sum > 0 ? hours[i] * HOURS_PER_WEEK / sum : 1);
     w->at[HOURS_PER_WEEK] = HOURS_PER_WEEK;
 }
 
@@ -77,8 +78,10 @@ static int64_t time_of_clock(const struct week *w, double clock)
     int low = 0, high = HOURS_PER_WEEK; /* at[low] <= left < at[high] */
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (w->at[middle] <= left) low = middle;
-        else high = middle;
+        if (w->at[middle] <= left)
+            low = middle;
+        else
+            high = middle;
     }
     double weight = w->at[high] - w->at[low], part = weight > 0 ? (left - w->at[low]) / weight : 0;
     return ((int64_t)weeks * HOURS_PER_WEEK + low) * NS_PER_HOUR + det_round(part * (double)NS_PER_HOUR);
@@ -138,10 +141,15 @@ static bool add_job(struct generating *g, int64_t at_ns, uint64_t number)
     uint64_t entity = entity_of(c->name, number);
     struct draw first = draw(g->span, LANE_WORK, entity, 0);
     const struct size_class *size = pick_size(g, first.a);
-    struct job_spec job = { .submit_ns = at_ns, .work_ns = distribution_ns(&size->work, first.b),
-                            .id = 1 + number + g->class_index * ID_CLASS, .replicas = size->replicas,
-                            .gpu_shares = size->gpu_shares, .detail = c->detail, .priority = c->priority,
-                            .queue = c->queue, .team = c->team };
+    struct job_spec job = {.submit_ns = at_ns,
+                           .work_ns = distribution_ns(&size->work, first.b),
+                           .id = 1 + number + g->class_index * ID_CLASS,
+                           .replicas = size->replicas,
+                           .gpu_shares = size->gpu_shares,
+                           .detail = c->detail,
+                           .priority = c->priority,
+                           .queue = c->queue,
+                           .team = c->team};
     job.limit_ns = limit_of(c, job.work_ns);
     if (c->mix->n_teams > 0) {
         uint32_t team = pick_team(g, size, draw(g->span, LANE_WORK, entity, 1).a);
@@ -201,10 +209,10 @@ static bool add_evenly(struct generating *g)
 static bool add_class(const struct generate_class *c, uint64_t index, const struct generate_span *span,
                       struct generate_jobs *out)
 {
-    static bool (*const add[])(struct generating *) = { [ARRIVE_RATE] = add_by_rate, [ARRIVE_COUNT] = add_by_count,
-                                                        [ARRIVE_EVERY] = add_evenly };
+    static bool (*const add[])(struct generating *) = {
+        [ARRIVE_RATE] = add_by_rate, [ARRIVE_COUNT] = add_by_count, [ARRIVE_EVERY] = add_evenly};
     assert(c->mix->n_sizes > 0 && (c->arrivals != ARRIVE_EVERY || c->every_ns > 0 || c->count > 0));
-    struct generating g = { .c = c, .span = span, .out = out, .class_index = index, .start_ns = c->start_ns };
+    struct generating g = {.c = c, .span = span, .out = out, .class_index = index, .start_ns = c->start_ns};
     g.end_ns = c->end_ns > 0 && c->end_ns < span->horizon_ns ? c->end_ns : span->horizon_ns;
     week_init(&g.week, c->mix->hours);
     for (uint32_t i = 0; i < c->mix->n_sizes; i++) g.size_total += c->mix->sizes[i].weight;

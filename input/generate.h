@@ -50,10 +50,10 @@ extern const char *const distribution_names[N_DISTRIBUTIONS];
 
 struct distribution {
     enum distribution_kind kind;
-    double a, b;          /* ns; sigma is a plain number */
-    const double *p;      /* quantiles: probabilities, ascending from 0 to 1; NULL: equally spaced */
-    const double *x;      /* quantiles: values in ns, not descending */
-    uint32_t n;           /* of them, >= 2 */
+    double a, b;           /* ns; sigma is a plain number */
+    const double *p;       /* quantiles: probabilities, ascending from 0 to 1; NULL: equally spaced */
+    const double *x;       /* quantiles: values in ns, not descending */
+    uint32_t n;            /* of them, >= 2 */
     double min_ns, max_ns; /* the result is clamped; max 0: no upper bound */
 };
 
@@ -69,16 +69,16 @@ struct size_class {
     uint32_t replicas, gpu_shares; /* a replica */
     double weight;                 /* relative number of jobs */
     struct distribution work;
-    const double *team_weights;    /* one a team of the mix; NULL: the mix's own */
+    const double *team_weights; /* one a team of the mix; NULL: the mix's own */
 };
 
 /* What jobs are like and when they come, without how many: a profile is one of these. */
 struct workload_mix {
-    const double *hours;           /* HOURS_PER_WEEK relative weights from Monday 00:00; NULL: even */
+    const double *hours; /* HOURS_PER_WEEK relative weights from Monday 00:00; NULL: even */
     const struct size_class *sizes;
-    uint32_t n_sizes;              /* >= 1 */
-    const char *const *teams;      /* NULL when n_teams is 0 */
-    const double *team_weights;    /* NULL: equal */
+    uint32_t n_sizes;           /* >= 1 */
+    const char *const *teams;   /* NULL when n_teams is 0 */
+    const double *team_weights; /* NULL: equal */
     uint32_t n_teams;
 };
 
@@ -87,19 +87,19 @@ enum arrivals { ARRIVE_RATE, ARRIVE_COUNT, ARRIVE_EVERY };
 struct generate_class {
     const char *name; /* stands for the class in every draw: renaming it gives other jobs */
     enum arrivals arrivals;
-    double rate_per_hour;   /* RATE: mean over the week */
-    uint64_t count;         /* COUNT; EVERY: at most so many, 0: until the end */
-    int64_t every_ns;       /* EVERY: > 0, or 0 with a count: all of them at start_ns */
+    double rate_per_hour;     /* RATE: mean over the week */
+    uint64_t count;           /* COUNT; EVERY: at most so many, 0: until the end */
+    int64_t every_ns;         /* EVERY: > 0, or 0 with a count: all of them at start_ns */
     int64_t start_ns, end_ns; /* jobs come in [start, end); end 0: the horizon */
     const struct workload_mix *mix;
     /* as the scenario numbers them */
     uint32_t detail;
-    uint16_t queue, team;         /* of all jobs, unless: */
-    const uint16_t *team_ids;     /* index of each team of the mix */
-    const uint16_t *queue_ids;    /* queue of each team of the mix, or NULL */
+    uint16_t queue, team;      /* of all jobs, unless: */
+    const uint16_t *team_ids;  /* index of each team of the mix */
+    const uint16_t *queue_ids; /* queue of each team of the mix, or NULL */
     int32_t priority;
-    int64_t limit_ns;             /* time limit, TIME_NEVER: none */
-    double limit_factor;          /* > 0: limit = factor x work instead */
+    int64_t limit_ns;    /* time limit, TIME_NEVER: none */
+    double limit_factor; /* > 0: limit = factor x work instead */
 };
 
 struct generate_span {
@@ -109,7 +109,10 @@ struct generate_span {
     uint32_t replication;
 };
 
-struct generate_jobs { struct job_spec *v; size_t n, cap; }; /* an ARRAY: array_free */
+struct generate_jobs {
+    struct job_spec *v;
+    size_t n, cap;
+}; /* an ARRAY: array_free */
 
 /* The most jobs one call gives; beyond, generate says false (a rate or horizon that nobody meant). */
 #define GENERATE_MAX_RATE 1e6 /* jobs an hour of a class: the layers of an id */
@@ -125,9 +128,9 @@ double mix_rate_for_load(const struct workload_mix *, double load, double gpus);
 /* A workload profile as `import --fit` writes it (docs/traces.md): a mix with its source and its own rate. */
 struct workload_profile {
     const char *name, *source;
-    uint64_t jobs;           /* of the trace */
-    double rate_per_hour;    /* of the trace */
-    double dispersion;       /* variance over mean of hourly counts about the weekly pattern; 1: Poisson */
+    uint64_t jobs;        /* of the trace */
+    double rate_per_hour; /* of the trace */
+    double dispersion;    /* variance over mean of hourly counts about the weekly pattern; 1: Poisson */
     struct workload_mix mix;
     struct arena arena;
 };

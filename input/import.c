@@ -15,7 +15,7 @@
 #include "input/import_reader.h"
 
 #define X_NAME(e, name) name,
-const char *const import_field_names[N_IMPORT_FIELDS] = { IMPORT_FIELDS(X_NAME) };
+const char *const import_field_names[N_IMPORT_FIELDS] = {IMPORT_FIELDS(X_NAME)};
 #undef X_NAME
 
 /* ---- ids ---- */
@@ -64,8 +64,10 @@ static bool id_is_new(struct import_reader *r, const char *text, bool is_number,
     }
     const char *help = "each job needs an id of its own; give another column as \"job\" in the map, or leave one out";
     const char *column = r->column[FIELD_JOB] ? r->column[FIELD_JOB] : "job";
-    if (first) import_error(r, line, column, help, "\"%s\" stands already on line %llu", text, (unsigned long long)first);
-    else import_error(r, line, column, help, "\"%s\" stands already above", text);
+    if (first)
+        import_error(r, line, column, help, "\"%s\" stands already on line %llu", text, (unsigned long long)first);
+    else
+        import_error(r, line, column, help, "\"%s\" stands already above", text);
     return false;
 }
 
@@ -98,7 +100,7 @@ void import_note(struct import_reader *r, const char *text, int line)
             result->notes.v[i].count += line > 0;
             return;
         }
-    struct import_note note = { text, line > 0, arena_strdup(&result->arena, r->file), line };
+    struct import_note note = {text, line > 0, arena_strdup(&result->arena, r->file), line};
     array_push(&result->notes, note);
 }
 
@@ -131,8 +133,8 @@ static bool set_shape(struct import_reader *r, const struct import_row *row, str
     return true;
 }
 
-static bool set_name(struct import_reader *r, int line, struct intern *names, enum import_field field,
-                     const char *text, uint32_t *index)
+static bool set_name(struct import_reader *r, int line, struct intern *names, enum import_field field, const char *text,
+                     uint32_t *index)
 {
     *index = text && *text ? intern_id(names, text) : 0;
     if (*index < NO_INDEX) return true;
@@ -169,8 +171,8 @@ void import_add(struct import_reader *r, const struct import_row *row)
         import_note(r, "jobs without a GPU; left out, they hold nothing that is counted", row->line);
         return;
     }
-    struct job_spec job = { .submit_ns = row->submit_ns, .work_ns = row->work_ns, .limit_ns = row->limit_ns,
-                            .priority = row->priority };
+    struct job_spec job = {
+        .submit_ns = row->submit_ns, .work_ns = row->work_ns, .limit_ns = row->limit_ns, .priority = row->priority};
     if (!set_shape(r, row, &job) || !set_names(r, row, &job) || !set_id(r, row, &job)) return;
     note_oddities(r, row);
     if (result->n_jobs == result->cap_jobs) {
@@ -182,7 +184,10 @@ void import_add(struct import_reader *r, const struct import_row *row)
 
 /* ---- order ---- */
 
-struct sort_key { int64_t at; uint64_t index; };
+struct sort_key {
+    int64_t at;
+    uint64_t index;
+};
 
 static int compare_keys(const void *pa, const void *pb)
 {
@@ -220,7 +225,7 @@ void import_sort(struct job_spec *jobs, size_t n)
 {
     if (is_sorted(jobs, n)) return;
     struct sort_key *keys = xcalloc(n, sizeof *keys);
-    for (size_t i = 0; i < n; i++) keys[i] = (struct sort_key){ jobs[i].submit_ns, i };
+    for (size_t i = 0; i < n; i++) keys[i] = (struct sort_key){jobs[i].submit_ns, i};
     qsort(keys, n, sizeof *keys, compare_keys);
     permute(jobs, keys, n);
     free(keys);
@@ -248,7 +253,8 @@ static void resolve_columns(struct import_reader *r)
     for (int f = 0; f < N_IMPORT_FIELDS; f++) {
         r->column[f] = r->options->column[f] ? r->options->column[f] : r->format->column[f];
         if (r->options->column[f] && (r->format->fixed & 1u << f))
-            diag_error(r->diag, r->file, 0, import_field_names[f], "cannot be mapped for the format %s", r->format->name);
+            diag_error(r->diag, r->file, 0, import_field_names[f], "cannot be mapped for the format %s",
+                       r->format->name);
     }
 }
 
@@ -274,14 +280,18 @@ static void finish(struct import_reader *r)
 bool import_read(const struct import_format *format, const char *const *files, size_t n_files,
                  const struct import_options *options, struct import_result *result, struct diag *d)
 {
-    *result = (struct import_result){ .format = format, .week_offset_ns = -1 };
+    *result = (struct import_result){.format = format, .week_offset_ns = -1};
     intern_id(&result->teams, "");
     intern_id(&result->queues, "");
     intern_id(&result->classes, "");
     static const struct import_options none;
-    struct import_reader r = { .result = result, .format = format, .options = options ? options : &none, .diag = d,
-                               .ids_ascend = true, .errors_before = diag_errors(d),
-                               .file = n_files ? files[0] : format->name };
+    struct import_reader r = {.result = result,
+                              .format = format,
+                              .options = options ? options : &none,
+                              .diag = d,
+                              .ids_ascend = true,
+                              .errors_before = diag_errors(d),
+                              .file = n_files ? files[0] : format->name};
     resolve_columns(&r);
     for (size_t i = 0; i < n_files && diag_errors(d) == r.errors_before; i++) {
         r.file = files[i];
@@ -305,13 +315,13 @@ void import_free(struct import_result *r)
     intern_free(&r->classes);
     array_free(&r->notes);
     arena_free(&r->arena);
-    *r = (struct import_result){ 0 };
+    *r = (struct import_result){0};
 }
 
 struct import_totals import_totals(const struct import_result *r)
 {
-    struct import_totals t = { .first_ns = r->n_jobs ? r->jobs[0].submit_ns : 0,
-                               .last_ns = r->n_jobs ? r->jobs[r->n_jobs - 1].submit_ns : 0 };
+    struct import_totals t = {.first_ns = r->n_jobs ? r->jobs[0].submit_ns : 0,
+                              .last_ns = r->n_jobs ? r->jobs[r->n_jobs - 1].submit_ns : 0};
     for (size_t i = 0; i < r->n_jobs; i++) {
         const struct job_spec *j = &r->jobs[i];
         uint64_t shares = (uint64_t)j->replicas * j->gpu_shares;

@@ -45,9 +45,10 @@
 
 /* What a column of a trace may mean. The names are the keys of `map` in a scenario's trace. */
 #define IMPORT_FIELDS(X)                                                                                               \
-    X(FIELD_JOB, "job") X(FIELD_SUBMIT, "submit") X(FIELD_WORK, "work") X(FIELD_LIMIT, "limit")                        \
-    X(FIELD_GPUS, "gpus") X(FIELD_REPLICAS, "replicas") X(FIELD_PRIORITY, "priority") X(FIELD_QUEUE, "queue")          \
-    X(FIELD_TEAM, "team") X(FIELD_CLASS, "class")
+    X(FIELD_JOB, "job")                                                                                                \
+    X(FIELD_SUBMIT, "submit") X(FIELD_WORK, "work") X(FIELD_LIMIT, "limit") X(FIELD_GPUS, "gpus")                      \
+        X(FIELD_REPLICAS, "replicas") X(FIELD_PRIORITY, "priority") X(FIELD_QUEUE, "queue") X(FIELD_TEAM, "team")      \
+            X(FIELD_CLASS, "class")
 #define X_ENUM(e, ...) e,
 enum import_field { IMPORT_FIELDS(X_ENUM) N_IMPORT_FIELDS };
 #undef X_ENUM
@@ -82,15 +83,15 @@ struct import_reader; /* import_reader.h: what the readers of the formats share 
 
 struct import_format {
     const char *name, *description;
-    const char *origin;     /* who published the trace, with its licence; NULL: whoever has such files */
-    const char *unit;       /* what a "GPU" is in the trace: "GPU" or "processor" */
-    uint32_t gpus_per_node; /* of the nodes that `import` writes unless told otherwise */
-    bool dated;             /* submissions are dates; else seconds */
+    const char *origin;                  /* who published the trace, with its licence; NULL: whoever has such files */
+    const char *unit;                    /* what a "GPU" is in the trace: "GPU" or "processor" */
+    uint32_t gpus_per_node;              /* of the nodes that `import` writes unless told otherwise */
+    bool dated;                          /* submissions are dates; else seconds */
     const char *column[N_IMPORT_FIELDS]; /* names in the trace; NULL: the format lacks it */
-    unsigned fixed;         /* bit f: field f cannot be mapped to another column */
+    unsigned fixed;                      /* bit f: field f cannot be mapped to another column */
     bool (*read)(struct import_reader *, const char *file);
     bool (*probe)(const struct import_format *, const char *line); /* whether the first line looks like it */
-    const char *notes[4];            /* what every trace of the format lacks or means; NULL ends them */
+    const char *notes[4]; /* what every trace of the format lacks or means; NULL ends them */
 };
 
 extern const struct import_format import_formats[];
@@ -131,7 +132,9 @@ struct import_totals import_totals(const struct import_result *r);
 /* What `import` writes: X.jobs.csv and X.json beside it. Columns of X.jobs.csv (docs/traces.md):
  * job,submit_s,work_s,limit_s,gpus,replicas,priority,queue,team,class - of which job, submit_s, work_s and gpus must be
  * there; gpus is in all, not a replica; limit_s empty: none. */
-struct import_cluster { uint32_t nodes, gpus; /* a node; 0: chosen, see import_cluster_choose */ };
+struct import_cluster {
+    uint32_t nodes, gpus; /* a node; 0: chosen, see import_cluster_choose */
+};
 
 /* Fills what is 0: the trace's own size, else the fewest nodes that hold the largest job and on which the offered load
  * over the trace's span is at most 80 %. *why says which; NULL when both were given. */

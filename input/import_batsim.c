@@ -64,8 +64,10 @@ static bool read_id(struct batsim_reading *b, const cJSON *job, struct import_ro
 {
     const cJSON *id = json_require(b->doc, job, b->r->column[FIELD_JOB]);
     if (id == NULL) return false;
-    if (cJSON_IsString(id)) row->job = id->valuestring;
-    else row->job = json_number_text(b->doc, id);
+    if (cJSON_IsString(id))
+        row->job = id->valuestring;
+    else
+        row->job = json_number_text(b->doc, id);
     if (row->job) return true;
     json_error(b->doc, id, "is neither a number nor a string");
     return false;
@@ -86,7 +88,8 @@ static bool read_work(struct batsim_reading *b, const cJSON *job, struct import_
 {
     const char *profile = NULL;
     uint64_t work;
-    if (json_require(b->doc, job, "profile") == NULL || !json_get_string(b->doc, job, "profile", &profile)) return false;
+    if (json_require(b->doc, job, "profile") == NULL || !json_get_string(b->doc, job, "profile", &profile))
+        return false;
     if (!hmap_get_str(&b->delays, profile, &work)) {
         json_error(b->doc, json_member(job, "profile"), "no profile \"%.40s\" in \"profiles\"", profile);
         diag_help(b->r->diag, "each job names one of the profiles of the same file");
@@ -104,7 +107,7 @@ static void read_name(struct batsim_reading *b, const cJSON *job, enum import_fi
 static void read_job(struct batsim_reading *b, const cJSON *job)
 {
     struct import_reader *r = b->r;
-    struct import_row row = { .line = json_line(b->doc, job), .limit_ns = TIME_NEVER };
+    struct import_row row = {.line = json_line(b->doc, job), .limit_ns = TIME_NEVER};
     r->result->rows++;
     if (!json_as_object(b->doc, job)) return;
     const char *submit = number(b, job, r->column[FIELD_SUBMIT]), *res = number(b, job, r->column[FIELD_GPUS]);
@@ -135,7 +138,7 @@ static void read_document(struct batsim_reading *b)
 
 bool import_batsim_read(struct import_reader *r, const char *file)
 {
-    struct batsim_reading b = { .r = r, .doc = json_load(file, r->diag) };
+    struct batsim_reading b = {.r = r, .doc = json_load(file, r->diag)};
     if (b.doc == NULL) return false;
     read_document(&b);
     hmap_free(&b.delays);

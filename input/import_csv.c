@@ -52,9 +52,12 @@ static bool read_row(void *arg, const struct csv_row *in)
     struct csv_reading *c = arg;
     struct import_reader *r = c->r;
     r->result->rows++;
-    struct import_row row = { .line = in->line, .limit_ns = TIME_NEVER, .job = field(c, in, FIELD_JOB),
-                              .queue = field(c, in, FIELD_QUEUE), .team = field(c, in, FIELD_TEAM),
-                              .class = field(c, in, FIELD_CLASS) };
+    struct import_row row = {.line = in->line,
+                             .limit_ns = TIME_NEVER,
+                             .job = field(c, in, FIELD_JOB),
+                             .queue = field(c, in, FIELD_QUEUE),
+                             .team = field(c, in, FIELD_TEAM),
+                             .class = field(c, in, FIELD_CLASS)};
     const char *submit = field(c, in, FIELD_SUBMIT), *limit = field(c, in, FIELD_LIMIT);
     int64_t priority = 0;
     bool ok = r->format->dated ? import_date(r, in->line, r->column[FIELD_SUBMIT], submit, &row.submit_ns)
@@ -71,9 +74,9 @@ static bool read_row(void *arg, const struct csv_row *in)
 
 bool import_csv_read(struct import_reader *r, const char *file)
 {
-    struct csv_reading c = { .r = r };
+    struct csv_reading c = {.r = r};
     list_columns(&c);
-    struct csv_spec spec = { c.need, c.n_need, c.may, c.n_may, read_row, &c };
+    struct csv_spec spec = {c.need, c.n_need, c.may, c.n_may, read_row, &c};
     return csv_read(file, &spec, r->diag);
 }
 

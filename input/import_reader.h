@@ -26,9 +26,9 @@ struct import_reader {
     const char *column[N_IMPORT_FIELDS]; /* the trace's name of each field: the map's, else the format's */
     const char *file, *file_team;        /* file_team: the team of rows without one */
     struct diag *diag;
-    uint64_t last_id;      /* as long as ids are ascending numbers */
+    uint64_t last_id; /* as long as ids are ascending numbers */
     bool ids_ascend;
-    struct hmap ids;       /* hash of the id -> line, once they do not ascend */
+    struct hmap ids; /* hash of the id -> line, once they do not ascend */
     size_t errors_before;
 };
 
@@ -38,7 +38,7 @@ struct import_row {
     int64_t shares;   /* in all; 0: holds no GPU, left out with a note */
     int64_t replicas; /* 0: by gpus_per_node */
     int32_t priority;
-    const char *job;  /* NULL: its row number */
+    const char *job;                  /* NULL: its row number */
     const char *queue, *team, *class; /* NULL or "": not said */
 };
 

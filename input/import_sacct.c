@@ -15,12 +15,12 @@
 #include "input/import_reader.h"
 
 /* Columns that are read beside those of the map. */
-#define EXTRA(X) X(COL_START, "Start") X(COL_END, "End") X(COL_STATE, "State") X(COL_REQUESTED, "ReqTRES")
+#define EXTRA(X)       X(COL_START, "Start") X(COL_END, "End") X(COL_STATE, "State") X(COL_REQUESTED, "ReqTRES")
 #define X_ENUM(e, ...) e,
 enum extra { EXTRA(X_ENUM) N_EXTRA };
 #undef X_ENUM
 #define X_NAME(e, name) name,
-static const char *const extra_names[N_EXTRA] = { EXTRA(X_NAME) };
+static const char *const extra_names[N_EXTRA] = {EXTRA(X_NAME)};
 #undef X_NAME
 enum { MAX_COLUMNS = 256 };
 
@@ -32,24 +32,28 @@ struct sacct_reading {
 
 /* How a state is treated; states are compared up to the first blank ("CANCELLED by 1001"). */
 enum treatment { KEEP, KEEP_NOTED, LEAVE_OUT };
-struct state_rule { const char *state; enum treatment treatment; const char *note; };
+struct state_rule {
+    const char *state;
+    enum treatment treatment;
+    const char *note;
+};
 static const struct state_rule states[] = {
-    { "COMPLETED", KEEP, NULL },
-    { "COMPLETING", KEEP, NULL },
-    { "TIMEOUT", KEEP_NOTED, "jobs ended by their time limit; kept, how long they wanted to run is unknown" },
-    { "FAILED", KEEP_NOTED, "jobs that failed in the trace; kept, their duration ends at the failure" },
-    { "OUT_OF_MEMORY", KEEP_NOTED, "jobs that failed in the trace; kept, their duration ends at the failure" },
-    { "DEADLINE", KEEP_NOTED, "jobs that failed in the trace; kept, their duration ends at the failure" },
-    { "NODE_FAIL", KEEP_NOTED, "jobs ended by a failed node; kept, their duration ends at the failure" },
-    { "BOOT_FAIL", KEEP_NOTED, "jobs ended by a failed node; kept, their duration ends at the failure" },
-    { "CANCELLED", KEEP_NOTED, "jobs cancelled while they ran; kept, their duration ends there" },
-    { "PREEMPTED", KEEP_NOTED, "jobs preempted; kept, their duration ends at the preemption" },
-    { "REQUEUED", KEEP_NOTED, "jobs requeued; kept, the duration is that of the last start" },
-    { "REVOKED", LEAVE_OUT, "jobs that ran at another cluster; left out" },
-    { "RUNNING", KEEP_NOTED, "jobs still running; kept, their duration so far is a lower bound" },
-    { "SUSPENDED", KEEP_NOTED, "jobs still running; kept, their duration so far is a lower bound" },
-    { "RESIZING", KEEP_NOTED, "jobs still running; kept, their duration so far is a lower bound" },
-    { "PENDING", LEAVE_OUT, "jobs still pending; left out, they have no duration yet" },
+    {"COMPLETED",     KEEP,       NULL                                                                          },
+    {"COMPLETING",    KEEP,       NULL                                                                          },
+    {"TIMEOUT",       KEEP_NOTED, "jobs ended by their time limit; kept, how long they wanted to run is unknown"},
+    {"FAILED",        KEEP_NOTED, "jobs that failed in the trace; kept, their duration ends at the failure"     },
+    {"OUT_OF_MEMORY", KEEP_NOTED, "jobs that failed in the trace; kept, their duration ends at the failure"     },
+    {"DEADLINE",      KEEP_NOTED, "jobs that failed in the trace; kept, their duration ends at the failure"     },
+    {"NODE_FAIL",     KEEP_NOTED, "jobs ended by a failed node; kept, their duration ends at the failure"       },
+    {"BOOT_FAIL",     KEEP_NOTED, "jobs ended by a failed node; kept, their duration ends at the failure"       },
+    {"CANCELLED",     KEEP_NOTED, "jobs cancelled while they ran; kept, their duration ends there"              },
+    {"PREEMPTED",     KEEP_NOTED, "jobs preempted; kept, their duration ends at the preemption"                 },
+    {"REQUEUED",      KEEP_NOTED, "jobs requeued; kept, the duration is that of the last start"                 },
+    {"REVOKED",       LEAVE_OUT,  "jobs that ran at another cluster; left out"                                  },
+    {"RUNNING",       KEEP_NOTED, "jobs still running; kept, their duration so far is a lower bound"            },
+    {"SUSPENDED",     KEEP_NOTED, "jobs still running; kept, their duration so far is a lower bound"            },
+    {"RESIZING",      KEEP_NOTED, "jobs still running; kept, their duration so far is a lower bound"            },
+    {"PENDING",       LEAVE_OUT,  "jobs still pending; left out, they have no duration yet"                     },
 };
 
 /* ---- header ---- */
@@ -119,7 +123,7 @@ static size_t clock_parts(const char *p, int64_t part[3])
 static bool parse_elapsed(const char *text, int64_t *ns)
 {
     const char *dash = strchr(text, '-');
-    int64_t days = 0, part[3] = { 0 };
+    int64_t days = 0, part[3] = {0};
     if (dash) {
         if (dash == text || (size_t)(dash - text) != strspn(text, "0123456789") || dash - text > 6) return false;
         days = strtoll(text, NULL, 10);
@@ -135,8 +139,8 @@ static bool parse_elapsed(const char *text, int64_t *ns)
 static bool read_elapsed(struct sacct_reading *s, int line, const char *column, const char *text, int64_t *ns)
 {
     if (parse_elapsed(text, ns)) return true;
-    import_error(s->r, line, column, "times are written [D-]HH:MM:SS or MM:SS, as in 1-02:03:04", "\"%.40s\" is no time",
-                 text);
+    import_error(s->r, line, column, "times are written [D-]HH:MM:SS or MM:SS, as in 1-02:03:04",
+                 "\"%.40s\" is no time", text);
     return false;
 }
 
@@ -170,8 +174,10 @@ static bool read_tres(struct sacct_reading *s, int line, const char *column, con
         count[n - name - 1] = '\0';
         int64_t x;
         if (!import_gpus(s->r, line, column, count, &x)) return false;
-        if (p[8] == '=') total = x;
-        else typed += x;
+        if (p[8] == '=')
+            total = x;
+        else
+            typed += x;
         if (typed > IMPORT_MAX_GPUS * SHARES_PER_GPU) typed = IMPORT_MAX_GPUS * SHARES_PER_GPU;
     }
     *shares = total >= 0 ? total : typed;
@@ -182,7 +188,8 @@ static bool read_gpus(struct sacct_reading *s, char *const *f, struct import_row
 {
     struct import_reader *r = s->r;
     const char *text = mapped(s, f, FIELD_GPUS);
-    if (text && strchr(text, '=') == NULL && *text) return import_gpus(r, row->line, r->column[FIELD_GPUS], text, &row->shares);
+    if (text && strchr(text, '=') == NULL && *text)
+        return import_gpus(r, row->line, r->column[FIELD_GPUS], text, &row->shares);
     if (text && !read_tres(s, row->line, r->column[FIELD_GPUS], text, &row->shares)) return false;
     const char *requested = extra_field(s, f, COL_REQUESTED);
     if (row->shares > 0 || requested == NULL || (text && *text)) return true;
@@ -205,12 +212,15 @@ static bool read_work(struct sacct_reading *s, char *const *f, struct import_row
     if (!start || !end || is_unknown(start) || is_unknown(end)) return have_elapsed;
     if (!read_date(s, row->line, "Start", start, &from) || !read_date(s, row->line, "End", end, &to)) return false;
     if (!have_elapsed) {
-        if (to >= from) row->work_ns = to - from;
-        else import_error(r, row->line, "End", "correct the row", "lies before Start");
+        if (to >= from)
+            row->work_ns = to - from;
+        else
+            import_error(r, row->line, "End", "correct the row", "lies before Start");
         return to >= from;
     }
     if (to - from != row->work_ns)
-        import_note(r, "jobs whose Elapsed is not End - Start (suspended, or clocks changed); Elapsed is taken", row->line);
+        import_note(r, "jobs whose Elapsed is not End - Start (suspended, or clocks changed); Elapsed is taken",
+                    row->line);
     return true;
 }
 
@@ -236,9 +246,11 @@ static bool read_shape(struct sacct_reading *s, char *const *f, struct import_ro
         !import_int(s->r, row->line, s->r->column[FIELD_PRIORITY], priority, INT32_MIN, INT32_MAX, &p))
         return false;
     row->priority = (int32_t)p;
-    if (n > 0 && row->shares % (n * SHARES_PER_GPU) == 0) row->replicas = n;
+    if (n > 0 && row->shares % (n * SHARES_PER_GPU) == 0)
+        row->replicas = n;
     else if (n > 1 && row->shares > 0)
-        import_note(s->r, "jobs whose GPUs do not divide by their nodes; split as if the nodes were not told", row->line);
+        import_note(s->r, "jobs whose GPUs do not divide by their nodes; split as if the nodes were not told",
+                    row->line);
     return true;
 }
 
@@ -275,9 +287,12 @@ static bool is_step(const char *id)
 static void read_job(struct sacct_reading *s, char *const *f, int line)
 {
     struct import_reader *r = s->r;
-    struct import_row row = { .line = line, .limit_ns = TIME_NEVER, .job = mapped(s, f, FIELD_JOB),
-                              .queue = mapped(s, f, FIELD_QUEUE), .team = mapped(s, f, FIELD_TEAM),
-                              .class = mapped(s, f, FIELD_CLASS) };
+    struct import_row row = {.line = line,
+                             .limit_ns = TIME_NEVER,
+                             .job = mapped(s, f, FIELD_JOB),
+                             .queue = mapped(s, f, FIELD_QUEUE),
+                             .team = mapped(s, f, FIELD_TEAM),
+                             .class = mapped(s, f, FIELD_CLASS)};
     r->result->rows++;
     if (is_step(row.job)) {
         import_note(r, "steps of jobs; left out (sacct -X gives jobs only)", line);
@@ -307,17 +322,19 @@ static void read_lines(struct sacct_reading *s, struct line_reader *lines)
     while (line_next(lines, &line)) {
         if (*line == '\0') continue;
         size_t n = line_split(line, '|', f, MAX_COLUMNS);
-        if (n == s->n) read_job(s, f, lines->line);
+        if (n == s->n)
+            read_job(s, f, lines->line);
         else
-            import_error(s->r, lines->line, NULL,
-                         "a \"|\" inside a value (often in JobName or Comment) breaks the line; export without that column",
-                         "%zu fields, the header has %zu", n, s->n);
+            import_error(
+                s->r, lines->line, NULL,
+                "a \"|\" inside a value (often in JobName or Comment) breaks the line; export without that column",
+                "%zu fields, the header has %zu", n, s->n);
     }
 }
 
 bool import_sacct_read(struct import_reader *r, const char *file)
 {
-    struct sacct_reading s = { .r = r };
+    struct sacct_reading s = {.r = r};
     struct line_reader lines;
     char *line;
     if (!line_open(&lines, file, r->diag)) return false;

@@ -14,9 +14,24 @@
 #include "base/units.h"
 #include "input/import_reader.h"
 
-static const char *const columns[] = { "job", "submit", "wait", "run_time", "processors", "cpu_time", "memory",
-                                       "requested_processors", "requested_time", "requested_memory", "status", "user",
-                                       "group", "application", "queue", "partition", "preceding_job", "think_time" };
+static const char *const columns[] = {"job",
+                                      "submit",
+                                      "wait",
+                                      "run_time",
+                                      "processors",
+                                      "cpu_time",
+                                      "memory",
+                                      "requested_processors",
+                                      "requested_time",
+                                      "requested_memory",
+                                      "status",
+                                      "user",
+                                      "group",
+                                      "application",
+                                      "queue",
+                                      "partition",
+                                      "preceding_job",
+                                      "think_time"};
 enum { N_COLUMNS = sizeof columns / sizeof *columns, REQUESTED_PROCESSORS = 7, STATUS = 10 };
 
 enum swf_status { SWF_FAILED = 0, SWF_COMPLETED = 1, SWF_PARTIAL_FIRST = 2, SWF_PARTIAL_LAST = 4, SWF_CANCELLED = 5 };
@@ -85,18 +100,22 @@ static const char *name_or_null(const struct swf_reading *s, char *const *f, enu
 static bool left_out(struct swf_reading *s, char *const *f, int64_t status, int line)
 {
     if (!unknown(f[s->place[FIELD_WORK]])) return false;
-    import_note(s->r, status == SWF_CANCELLED ? "jobs cancelled before they started; left out"
-                                              : "jobs of unknown run time; left out",
+    import_note(s->r,
+                status == SWF_CANCELLED ? "jobs cancelled before they started; left out"
+                                        : "jobs of unknown run time; left out",
                 line);
     return true;
 }
 
 static void note_status(struct swf_reading *s, int64_t status, int line)
 {
-    if (status == SWF_FAILED) import_note(s->r, "jobs that failed in the trace; kept, their run time ends at the failure", line);
-    if (status == SWF_CANCELLED) import_note(s->r, "jobs cancelled while they ran; kept, their run time ends there", line);
+    if (status == SWF_FAILED)
+        import_note(s->r, "jobs that failed in the trace; kept, their run time ends at the failure", line);
+    if (status == SWF_CANCELLED)
+        import_note(s->r, "jobs cancelled while they ran; kept, their run time ends there", line);
     if (status >= SWF_PARTIAL_FIRST && status <= SWF_PARTIAL_LAST)
-        import_note(s->r, "lines that are part of a job (checkpointed or swapped out); left out, the whole job has its own",
+        import_note(s->r,
+                    "lines that are part of a job (checkpointed or swapped out); left out, the whole job has its own",
                     line);
 }
 
@@ -139,8 +158,11 @@ static void read_job(struct swf_reading *s, char *const *f, int line)
     note_status(s, status, line);
     if (status >= SWF_PARTIAL_FIRST && status <= SWF_PARTIAL_LAST) return;
     if (left_out(s, f, status, line)) return;
-    struct import_row row = { .line = line, .job = f[s->place[FIELD_JOB]], .queue = name_or_null(s, f, FIELD_QUEUE),
-                              .team = name_or_null(s, f, FIELD_TEAM), .class = name_or_null(s, f, FIELD_CLASS) };
+    struct import_row row = {.line = line,
+                             .job = f[s->place[FIELD_JOB]],
+                             .queue = name_or_null(s, f, FIELD_QUEUE),
+                             .team = name_or_null(s, f, FIELD_TEAM),
+                             .class = name_or_null(s, f, FIELD_CLASS)};
     int64_t priority = 0;
     int p = s->place[FIELD_PRIORITY];
     if (p >= 0 && !import_int(s->r, line, columns[p], f[p], INT32_MIN, INT32_MAX, &priority)) return;
@@ -158,16 +180,19 @@ static void read_lines(struct swf_reading *s, struct line_reader *lines)
         }
         size_t n = line_split_blanks(line, f, N_COLUMNS);
         if (n == 0) continue;
-        if (n == N_COLUMNS) read_job(s, f, lines->line);
+        if (n == N_COLUMNS)
+            read_job(s, f, lines->line);
         else
-            import_error(s->r, lines->line, NULL, "each job is one line of 18 numbers, -1 where unknown; comments begin "
-                         "with ;", "%zu fields instead of %d", n, N_COLUMNS);
+            import_error(s->r, lines->line, NULL,
+                         "each job is one line of 18 numbers, -1 where unknown; comments begin "
+                         "with ;",
+                         "%zu fields instead of %d", n, N_COLUMNS);
     }
 }
 
 bool import_swf_read(struct import_reader *r, const char *file)
 {
-    struct swf_reading s = { .r = r };
+    struct swf_reading s = {.r = r};
     struct line_reader lines;
     if (!place_columns(&s) || !line_open(&lines, file, r->diag)) return false;
     read_lines(&s, &lines);

@@ -57,7 +57,7 @@ static bool plain_decimal(const char *text, int64_t *nano)
         if (decimals == 0) return false;
     }
     if (*p != '\0') return false;
-    static const int64_t scale[] = { 1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1 };
+    static const int64_t scale[] = {1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
     *nano = x * scale[decimals];
     return true;
 }
@@ -106,8 +106,10 @@ bool import_int(struct import_reader *r, int line, const char *column, const cha
     char help[120];
     snprintf(help, sizeof help, "give a whole number from %lld to %lld", (long long)min, (long long)max);
     const char *wrong = "is no whole number";
-    if (*text == '\0') wrong = "is empty";
-    else if (strspn(text, "0123456789+-") == strlen(text)) wrong = "is out of range";
+    if (*text == '\0')
+        wrong = "is empty";
+    else if (strspn(text, "0123456789+-") == strlen(text))
+        wrong = "is out of range";
     bad_value(r, line, column, text, wrong, help);
     return false;
 }
@@ -152,7 +154,7 @@ static bool parse_date(const char *p, int64_t *ns)
             return false;
     } else if (*p != '\0')
         return false;
-    static const int month_days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 ||
         day > month_days[month - 1] + (leap && month == 2) || hour > 23 || minute > 59 || second > 60)

@@ -53,19 +53,26 @@ void import_cluster_choose(const struct import_result *r, struct import_cluster 
 
 static void write_name(struct csv_writer *w, const struct intern *names, uint32_t index)
 {
-    if (index) csv_write_str(w, intern_text(names, index));
-    else csv_write_empty(w);
+    if (index)
+        csv_write_str(w, intern_text(names, index));
+    else
+        csv_write_empty(w);
 }
 
 static void write_job(struct csv_writer *w, const struct import_result *r, const struct job_spec *j)
 {
-    const int64_t nano_per_share = NS_PER_S / SHARES_PER_GPU; /* GPUs are written as the exact decimals of seconds are */
-    if (j->flags & JOB_ID_TEXT) csv_write_str(w, r->id_text.s + j->id);
-    else csv_write_u64(w, j->id);
+    const int64_t nano_per_share =
+        NS_PER_S / SHARES_PER_GPU; /* GPUs are written as the exact decimals of seconds are */
+    if (j->flags & JOB_ID_TEXT)
+        csv_write_str(w, r->id_text.s + j->id);
+    else
+        csv_write_u64(w, j->id);
     csv_write_seconds(w, j->submit_ns);
     csv_write_seconds(w, j->work_ns);
-    if (j->limit_ns == TIME_NEVER) csv_write_empty(w);
-    else csv_write_seconds(w, j->limit_ns);
+    if (j->limit_ns == TIME_NEVER)
+        csv_write_empty(w);
+    else
+        csv_write_seconds(w, j->limit_ns);
     csv_write_seconds(w, (int64_t)j->replicas * j->gpu_shares * nano_per_share);
     csv_write_u64(w, j->replicas);
     csv_write_i64(w, j->priority);
@@ -77,8 +84,8 @@ static void write_job(struct csv_writer *w, const struct import_result *r, const
 
 static bool write_jobs(const struct import_result *r, const char *path, struct diag *d)
 {
-    static const char *const header[] = { "job", "submit_s", "work_s", "limit_s", "gpus",
-                                          "replicas", "priority", "queue", "team", "class" };
+    static const char *const header[] = {"job",      "submit_s", "work_s", "limit_s", "gpus",
+                                         "replicas", "priority", "queue",  "team",    "class"};
     FILE *to = fopen(path, "w");
     struct csv_writer *w = xmalloc(sizeof *w);
     bool ok = to != NULL;
@@ -118,7 +125,7 @@ void import_note_text(const struct import_note *note, struct str *out)
 static void write_notes(struct str *out, const struct import_result *r)
 {
     for (size_t i = 0; i < r->notes.n; i++) {
-        struct str line = { 0 };
+        struct str line = {0};
         str_append(&line, " * ");
         import_note_text(&r->notes.v[i], &line);
         comment(out, str_text(&line));
@@ -128,7 +135,7 @@ static void write_notes(struct str *out, const struct import_result *r)
 
 static void write_head(struct str *out, const struct import_result *r, const char *source, const char *why)
 {
-    struct str line = { 0 };
+    struct str line = {0};
     struct import_totals t = import_totals(r);
     str_printf(&line, "Written by trainyard import %s from %s: ", r->format->name, source);
     units_format_count(&line, (int64_t)r->n_jobs);
@@ -214,21 +221,28 @@ static void write_workload(struct json_writer *w, const struct import_result *r,
 }
 
 /* The approaches that make sense for a trace: batch policies for all, the two schools where there are GPUs. */
-struct approach_row { const char *name, *lifecycle, *admission, *scheduler, *gang, *placement; bool gpus, limits; };
+struct approach_row {
+    const char *name, *lifecycle, *admission, *scheduler, *gang, *placement;
+    bool gpus, limits;
+};
 static const struct approach_row approach_rows[] = {
-    /* name       lifecycle               admission    scheduler gang            placement GPUs   limits */
-    { "operator", "training-operator-v1", "kueue",     "kube",  "coscheduling", "pack",   true,  false },
-    { "actor",    "ray-train-v2",         "kueue",     "kube",  "none",         "pack",   true,  false },
-    { "fifo",     "none",                 "fifo",      "batch", "none",         "none",   false, false },
-    { "skip",     "none",                 "fifo-skip", "batch", "none",         "none",   false, false },
-    { "easy",     "none",                 "easy",      "batch", "none",         "first",  false, true },
+  /* name       lifecycle               admission    scheduler gang            placement GPUs   limits */
+    {"operator", "training-operator-v1", "kueue",     "kube",  "coscheduling", "pack",  true,  false},
+    {"actor",    "ray-train-v2",         "kueue",     "kube",  "none",         "pack",  true,  false},
+    {"fifo",     "none",                 "fifo",      "batch", "none",         "none",  false, false},
+    {"skip",     "none",                 "fifo-skip", "batch", "none",         "none",  false, false},
+    {"easy",     "none",                 "easy",      "batch", "none",         "first", false, true },
 };
 
 static void write_approach(struct json_writer *w, const struct approach_row *a)
 {
-    const char *const member[][2] = { { "lifecycle", a->lifecycle }, { "admission", a->admission },
-                                      { "scheduler", a->scheduler }, { "gang", a->gang },
-                                      { "placement", a->placement } };
+    const char *const member[][2] = {
+        {"lifecycle", a->lifecycle},
+        {"admission", a->admission},
+        {"scheduler", a->scheduler},
+        {"gang",      a->gang     },
+        {"placement", a->placement}
+    };
     json_write_key(w, a->name);
     json_write_object_inline(w);
     for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
@@ -251,7 +265,8 @@ static void write_approaches(struct json_writer *w, const struct import_result *
     json_write_key(w, "approaches");
     json_write_object(w);
     for (size_t i = 0; i < sizeof approach_rows / sizeof *approach_rows; i++)
-        if ((gpus || !approach_rows[i].gpus) && (limits || !approach_rows[i].limits)) write_approach(w, &approach_rows[i]);
+        if ((gpus || !approach_rows[i].gpus) && (limits || !approach_rows[i].limits))
+            write_approach(w, &approach_rows[i]);
     json_write_end(w);
 }
 
@@ -282,11 +297,11 @@ static void write_scenario(struct str *out, const struct import_result *r, struc
 bool import_write(const struct import_result *r, struct import_cluster c, const char *why, const char *source,
                   const char *json_file, struct diag *d)
 {
-    struct arena a = { 0 };
+    struct arena a = {0};
     size_t n = strlen(json_file), stem = str_ends_with(json_file, ".json") ? n - 5 : n;
     const char *jobs = arena_printf(&a, "%.*s.jobs.csv", (int)stem, json_file);
     const char *name = arena_strndup(&a, path_base(json_file), strlen(path_base(json_file)) - (n - stem));
-    struct str out = { 0 };
+    struct str out = {0};
     write_head(&out, r, source, why);
     write_scenario(&out, r, c, name, path_base(jobs));
     bool ok = write_jobs(r, jobs, d) && file_write_atomic(json_file, out.s, out.n, d);

@@ -19,9 +19,9 @@ struct profile_reading {
     uint32_t gpus_per_node;
 };
 
-static const char *const top_keys[] = { "profile", "name", "source", "jobs", "rate_per_hour", "dispersion", "hours",
-                                        "probabilities", "teams", "sizes" };
-static const char *const size_keys[] = { "gpus", "share", "duration_s", "teams" };
+static const char *const top_keys[] = {"profile",    "name",  "source",        "jobs",  "rate_per_hour",
+                                       "dispersion", "hours", "probabilities", "teams", "sizes"};
+static const char *const size_keys[] = {"gpus", "share", "duration_s", "teams"};
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 /* An array of `want` numbers (0: any number of them), none negative; NULL with an error. */
@@ -97,7 +97,7 @@ static bool read_durations(struct profile_reading *r, const cJSON *node, struct 
     double *x = numbers(r, node, "duration_s", r->n_p, &n);
     if (x == NULL || !ascending(r, node, "duration_s", x, n, false)) return false;
     for (uint32_t i = 0; i < n; i++) x[i] *= (double)NS_PER_S;
-    *out = (struct distribution){ .kind = DIST_QUANTILES, .p = r->p, .x = x, .n = n };
+    *out = (struct distribution){.kind = DIST_QUANTILES, .p = r->p, .x = x, .n = n};
     return true;
 }
 
@@ -146,7 +146,7 @@ static bool read_sizes(struct profile_reading *r, struct workload_mix *mix)
 
 static bool check_kind(struct profile_reading *r)
 {
-    static const char *const kinds[] = { "workload" };
+    static const char *const kinds[] = {"workload"};
     const cJSON *root = r->doc->root;
     return json_as_object(r->doc, root) && json_require(r->doc, root, "profile") &&
            json_get_word(r->doc, root, "profile", kinds, 1) == 0 &&
@@ -180,7 +180,7 @@ static struct workload_profile *from_document(struct json_doc *doc, uint32_t gpu
 {
     if (doc == NULL) return NULL;
     struct workload_profile *p = xcalloc(1, sizeof *p);
-    struct profile_reading r = { .doc = doc, .arena = &p->arena, .gpus_per_node = gpus_per_node };
+    struct profile_reading r = {.doc = doc, .arena = &p->arena, .gpus_per_node = gpus_per_node};
     size_t errors = diag_errors(d);
     bool ok = read_profile(&r, p) && diag_errors(d) == errors;
     json_free(doc);

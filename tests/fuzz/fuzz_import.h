@@ -39,10 +39,10 @@ static inline int fuzz_import(const char *format, const uint8_t *data, size_t n)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     const char *file = path;
     struct import_result r;
-    struct import_options o = { .gpus_per_node = 8 };
-    struct import_cluster c = { 0 };
+    struct import_options o = {.gpus_per_node = 8};
+    struct import_cluster c = {0};
     const char *why;
-    struct diag d = { 0 };
+    struct diag d = {0};
     bool ok = import_read(import_format_find(format), &file, 1, &o, &r, &d);
     assert(ok == (diag_errors(&d) == 0));
     import_format_probe(path);

@@ -6,6 +6,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const char *const formats[] = { "philly", "itp", "tiresias", "jobs" };
+    static const char *const formats[] = {"philly", "itp", "tiresias", "jobs"};
     return n == 0 ? 0 : fuzz_import(formats[data[0] % 4], data + 1, n - 1);
 }

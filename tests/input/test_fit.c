@@ -30,7 +30,10 @@
 #define KS_LEVEL   2.23 /* 2 exp(-2 z^2) = 10^-4 */
 #define TABLE_STEP 0.05
 
-struct sample { double *x; size_t n; };
+struct sample {
+    double *x;
+    size_t n;
+};
 
 static uint32_t gpus_of(const struct job_spec *j)
 {
@@ -39,7 +42,7 @@ static uint32_t gpus_of(const struct job_spec *j)
 
 static struct sample durations(const struct job_spec *jobs, size_t n, uint32_t gpus)
 {
-    struct sample s = { calloc(n, sizeof(double)), 0 };
+    struct sample s = {calloc(n, sizeof(double)), 0};
     for (size_t i = 0; i < n; i++)
         if (gpus_of(&jobs[i]) == gpus) s.x[s.n++] = (double)jobs[i].work_ns;
     gsl_sort(s.x, 1, s.n);
@@ -80,8 +83,8 @@ static const struct size_class *size_of(const struct workload_profile *p, uint32
 
 static struct workload_profile *written_and_read(struct workload_profile *p)
 {
-    struct str json = { 0 };
-    struct diag d = { 0 };
+    struct str json = {0};
+    struct diag d = {0};
     workload_profile_write(p, &json);
     struct workload_profile *again = workload_profile_parse("fit.json", json.s, json.n, 8, &d);
     diag_print(&d, stderr);
@@ -95,7 +98,7 @@ static struct workload_profile *written_and_read(struct workload_profile *p)
 static struct import_result read_philly(const char *path)
 {
     struct import_result r;
-    struct diag d = { 0 };
+    struct diag d = {0};
     assert_true(import_read(import_format_find("philly"), &path, 1, NULL, &r, &d));
     diag_free(&d);
     return r;
@@ -103,7 +106,7 @@ static struct import_result read_philly(const char *path)
 
 static struct workload_profile *fit(const struct import_result *r)
 {
-    struct diag d = { 0 };
+    struct diag d = {0};
     struct workload_profile *p = fit_profile("philly-like", "test", r, &d);
     assert_non_null(p);
     diag_free(&d);
@@ -112,11 +115,15 @@ static struct workload_profile *fit(const struct import_result *r)
 
 static struct generate_jobs draw(const struct workload_profile *p, int64_t horizon_ns, int64_t offset_ns)
 {
-    static const uint16_t ids[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-    struct generate_class c = { .name = "philly", .arrivals = ARRIVE_RATE, .rate_per_hour = p->rate_per_hour,
-                                .mix = &p->mix, .limit_ns = TIME_NEVER, .team_ids = ids };
-    struct generate_span span = { .horizon_ns = horizon_ns, .week_offset_ns = offset_ns, .seed = 1 };
-    struct generate_jobs jobs = { 0 };
+    static const uint16_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    struct generate_class c = {.name = "philly",
+                               .arrivals = ARRIVE_RATE,
+                               .rate_per_hour = p->rate_per_hour,
+                               .mix = &p->mix,
+                               .limit_ns = TIME_NEVER,
+                               .team_ids = ids};
+    struct generate_span span = {.horizon_ns = horizon_ns, .week_offset_ns = offset_ns, .seed = 1};
+    struct generate_jobs jobs = {0};
     assert_true(generate(&c, 1, &span, &jobs));
     return jobs;
 }
@@ -126,7 +133,15 @@ static struct generate_jobs draw(const struct workload_profile *p, int64_t horiz
 static void the_profile_has_the_counts_of_the_trace(void **state)
 {
     (void)state;
-    static const struct { uint32_t gpus; double jobs; } sizes[] = { { 1, 76627 }, { 2, 1818 }, { 8, 1643 }, { 128, 3 } };
+    static const struct {
+        uint32_t gpus;
+        double jobs;
+    } sizes[] = {
+        {1,   76627},
+        {2,   1818 },
+        {8,   1643 },
+        {128, 3    }
+    };
     char path[SHARED_PATH_MAX];
     shared_path(path, "traces/philly/philly.csv.gz");
     struct import_result r = read_philly(path);
@@ -138,7 +153,7 @@ static void the_profile_has_the_counts_of_the_trace(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_true(fabs(size_of(p, sizes[i].gpus)->weight - sizes[i].jobs / 82247) < 1e-12);
     assert_ptr_equal(size_of(p, 128)->work.x, size_of(p, 32)->work.x); /* 64: 6 jobs, 128: 3: too few for a table */
-    assert_true(p->dispersion > 2); /* far from Poisson, as header and docs say */
+    assert_true(p->dispersion > 2);                                    /* far from Poisson, as header and docs say */
     workload_profile_free(p);
     import_free(&r);
 }
@@ -146,7 +161,7 @@ static void the_profile_has_the_counts_of_the_trace(void **state)
 static void durations_are_within_the_table(void **state)
 {
     (void)state;
-    static const uint32_t sizes[] = { 1, 2, 4, 8, 16, 32 };
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16, 32};
     char path[SHARED_PATH_MAX];
     shared_path(path, "traces/philly/philly.csv.gz");
     struct import_result r = read_philly(path);
@@ -157,8 +172,9 @@ static void durations_are_within_the_table(void **state)
         struct sample trace = durations(r.jobs, r.n_jobs, sizes[i]), drawn = durations(jobs.v, jobs.n, sizes[i]);
         double sampling = KS_LEVEL / sqrt((double)drawn.n);
         double to_table = distance(&trace, d), to_drawn = distance(&drawn, d), both = distance_of_two(&trace, &drawn);
-        print_message("%2u GPUs: %5zu jobs, trace to table %.4f; %5zu drawn, to table %.4f (bound %.4f), to trace %.4f\n",
-                      sizes[i], trace.n, to_table, drawn.n, to_drawn, sampling, both);
+        print_message(
+            "%2u GPUs: %5zu jobs, trace to table %.4f; %5zu drawn, to table %.4f (bound %.4f), to trace %.4f\n",
+            sizes[i], trace.n, to_table, drawn.n, to_drawn, sampling, both);
         assert_true(to_table <= TABLE_STEP);
         assert_true(to_drawn <= sampling + 1.0 / (double)drawn.n);
         assert_true(both <= TABLE_STEP + sampling);
@@ -179,7 +195,7 @@ static void arrivals_and_shares_are_the_profiles(void **state)
     struct import_result r = read_philly(path);
     struct workload_profile *p = written_and_read(fit(&r));
     struct generate_jobs jobs = draw(p, 20 * 7 * NS_PER_DAY, 0);
-    double hour[HOURS_PER_WEEK] = { 0 }, weights = 0, chi = 0, n = (double)jobs.n;
+    double hour[HOURS_PER_WEEK] = {0}, weights = 0, chi = 0, n = (double)jobs.n;
     for (size_t i = 0; i < jobs.n; i++) hour[jobs.v[i].submit_ns / NS_PER_HOUR % HOURS_PER_WEEK]++;
     for (int h = 0; h < HOURS_PER_WEEK; h++) weights += p->mix.hours[h];
     for (int h = 0; h < HOURS_PER_WEEK; h++) {
@@ -189,7 +205,7 @@ static void arrivals_and_shares_are_the_profiles(void **state)
     assert_true(gsl_cdf_chisq_Q(chi, HOURS_PER_WEEK - 1) > LEVEL);
     for (uint32_t s = 0; s < p->mix.n_sizes; s++) {
         const struct size_class *size = &p->mix.sizes[s];
-        double drawn = 0, teams[16] = { 0 };
+        double drawn = 0, teams[16] = {0};
         for (size_t i = 0; i < jobs.n; i++) {
             if (jobs.v[i].replicas != size->replicas || jobs.v[i].gpu_shares != size->gpu_shares) continue;
             drawn++;
@@ -197,7 +213,8 @@ static void arrivals_and_shares_are_the_profiles(void **state)
         }
         assert_true(fabs(drawn - n * size->weight) <= 4 * sqrt(n * size->weight) + 1);
         for (uint32_t t = 0; t < p->mix.n_teams; t++)
-            assert_true(fabs(teams[t] - drawn * size->team_weights[t]) <= 4.5 * sqrt(drawn * size->team_weights[t]) + 2);
+            assert_true(fabs(teams[t] - drawn * size->team_weights[t]) <=
+                        4.5 * sqrt(drawn * size->team_weights[t]) + 2);
     }
     array_free(&jobs);
     workload_profile_free(p);
@@ -209,10 +226,10 @@ static void a_trace_of_known_figures(void **state)
 {
     (void)state;
     struct job_spec jobs[100];
-    struct import_result r = { .format = import_format_find("jobs"), .jobs = jobs, .n_jobs = 100, .week_offset_ns = 0 };
+    struct import_result r = {.format = import_format_find("jobs"), .jobs = jobs, .n_jobs = 100, .week_offset_ns = 0};
     for (int i = 0; i < 100; i++)
-        jobs[i] = (struct job_spec){ .submit_ns = i * NS_PER_HOUR, .work_ns = (i + 1) * NS_PER_S, .replicas = 1,
-                                     .gpu_shares = 1000, .team = 1 };
+        jobs[i] = (struct job_spec){
+            .submit_ns = i * NS_PER_HOUR, .work_ns = (i + 1) * NS_PER_S, .replicas = 1, .gpu_shares = 1000, .team = 1};
     intern_id(&r.teams, "");
     intern_id(&r.teams, "a");
     struct workload_profile *p = fit(&r);
@@ -232,12 +249,16 @@ static void a_trace_of_known_figures(void **state)
 static void shipped_profiles(void **state)
 {
     (void)state;
-    static const struct { const char *file; uint64_t jobs; double one_gpu; } rows[] = {
-        { "scenarios/profiles/workloads/philly-like.json", 82247, 76627.0 / 82247 },
-        { "scenarios/profiles/workloads/itp-like.json", 51577, 42069.0 / 51577 },
+    static const struct {
+        const char *file;
+        uint64_t jobs;
+        double one_gpu;
+    } rows[] = {
+        {"scenarios/profiles/workloads/philly-like.json", 82247, 76627.0 / 82247},
+        {"scenarios/profiles/workloads/itp-like.json",    51577, 42069.0 / 51577},
     };
     for (size_t i = 0; i < 2; i++) {
-        struct diag d = { 0 };
+        struct diag d = {0};
         struct workload_profile *p = workload_profile_load(rows[i].file, 8, &d);
         diag_print(&d, stderr);
         assert_non_null(p);

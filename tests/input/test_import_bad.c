@@ -24,7 +24,7 @@
 static char *complaint(const char *format, const char *file, const struct import_options *o)
 {
     struct import_result r;
-    struct diag d = { 0 };
+    struct diag d = {0};
     char *text = NULL;
     size_t n = 0;
     FILE *to = open_memstream(&text, &n);
@@ -41,7 +41,7 @@ static char *complaint(const char *format, const char *file, const struct import
 static void each_is_refused_with_its_place(void **state)
 {
     (void)state;
-    struct diag d = { 0 };
+    struct diag d = {0};
     struct line_reader cases;
     char *line, *f[3];
     size_t n = 0, wrong = 0;
@@ -79,15 +79,19 @@ static void all_errors_are_collected(void **state)
 static void a_map_that_cannot_be(void **state)
 {
     (void)state;
-    static const struct { const char *format, *file; enum import_field field; const char *column, *said; } rows[] = {
-        { "philly", "philly-header-only.csv", FIELD_TEAM, "clusterr", "did you mean \"cluster\"" },
-        { "swf", "swf-comments-only.swf", FIELD_TEAM, "userr", "did you mean \"user\"" },
-        { "swf", "swf-comments-only.swf", FIELD_REPLICAS, "processors", "cannot be mapped" },
-        { "sacct", "sacct-all-pending.txt", FIELD_TEAM, "QOS", "QOS: the header lacks this column" },
-        { "batsim", "batsim-no-jobs.json", FIELD_WORK, "runtime", "cannot be mapped" },
+    static const struct {
+        const char *format, *file;
+        enum import_field field;
+        const char *column, *said;
+    } rows[] = {
+        {"philly", "philly-header-only.csv", FIELD_TEAM,     "clusterr",   "did you mean \"cluster\""         },
+        {"swf",    "swf-comments-only.swf",  FIELD_TEAM,     "userr",      "did you mean \"user\""            },
+        {"swf",    "swf-comments-only.swf",  FIELD_REPLICAS, "processors", "cannot be mapped"                 },
+        {"sacct",  "sacct-all-pending.txt",  FIELD_TEAM,     "QOS",        "QOS: the header lacks this column"},
+        {"batsim", "batsim-no-jobs.json",    FIELD_WORK,     "runtime",    "cannot be mapped"                 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct import_options o = { 0 };
+        struct import_options o = {0};
         char path[512];
         o.column[rows[i].field] = rows[i].column;
         snprintf(path, sizeof path, FOLDER "/%s", rows[i].file);
@@ -109,9 +113,12 @@ static void a_missing_file(void **state)
 static void nothing_to_fit(void **state)
 {
     (void)state;
-    struct job_spec jobs[2] = { { .replicas = 1, .gpu_shares = 1000 }, { .replicas = 1, .gpu_shares = 1000 } };
-    struct import_result r = { .format = import_format_find("jobs"), .jobs = jobs, .n_jobs = 2 };
-    struct diag d = { 0 };
+    struct job_spec jobs[2] = {
+        {.replicas = 1, .gpu_shares = 1000},
+        {.replicas = 1, .gpu_shares = 1000}
+    };
+    struct import_result r = {.format = import_format_find("jobs"), .jobs = jobs, .n_jobs = 2};
+    struct diag d = {0};
     assert_null(fit_profile("x", "x", &r, &d));
     assert_int_equal(diag_errors(&d), 1);
     diag_free(&d);

@@ -21,8 +21,8 @@
 
 static void read_trace(struct import_result *r, const char *format, const char *const *files, size_t n, uint32_t gpus)
 {
-    struct diag d = { 0 };
-    struct import_options o = { .gpus_per_node = gpus };
+    struct diag d = {0};
+    struct import_options o = {.gpus_per_node = gpus};
     bool ok = import_read(import_format_find(format), files, n, &o, r, &d);
     diag_print(&d, stderr);
     diag_free(&d);
@@ -52,13 +52,13 @@ struct trace_row {
  * Weeks: 2017-09-04 10:30:41 was a Monday; UnixStartTime + TimeZone of the SWF headers: NASA 749458803 - 28800 is
  * Thursday 1993-09-30 23:00:03, LCG 1132444805 Sunday 00:00:05 (date -u -d @...). Machines: MaxProcs, nb_res. */
 static const struct trace_row traces[] = {
-    /* format    file                                jobs    GPU-s       first    last     largest machines week zero */
-    { "philly", "philly/philly.csv.gz",              82247,  3521082502, 0,       9408690, 128, 0,     37841,  0 },
-    { "tiresias", "tiresias/60_job.csv",             60,     26624,      0,       1779,    8,   0,     -1,     0 },
-    { "batsim", "batsim/medium_late.json",           801,    256450,     0,       16000,   16,  32,    -1,     0 },
-    { "swf", "swf/NASA-iPSC-1993-3.1-cln.swf.gz",    18239,  474238015,  0,       7948936, 128, 128,   342003, 173 },
-    { "swf", "swf/LCG.swf.gz",                       188041, 1502530759, 0,       950392,  1,   24515, 518405, 521 },
-    { "swf", "swf/accasim-test-workload.swf",        25,     6851022,    561553,  3891447, 36,  0,     -1,     0 },
+  /* format    file                                jobs    GPU-s       first    last     largest machines week zero */
+    {"philly",   "philly/philly.csv.gz",              82247,  3521082502, 0,      9408690, 128, 0,     37841,  0  },
+    {"tiresias", "tiresias/60_job.csv",               60,     26624,      0,      1779,    8,   0,     -1,     0  },
+    {"batsim",   "batsim/medium_late.json",           801,    256450,     0,      16000,   16,  32,    -1,     0  },
+    {"swf",      "swf/NASA-iPSC-1993-3.1-cln.swf.gz", 18239,  474238015,  0,      7948936, 128, 128,   342003, 173},
+    {"swf",      "swf/LCG.swf.gz",                    188041, 1502530759, 0,      950392,  1,   24515, 518405, 521},
+    {"swf",      "swf/accasim-test-workload.swf",     25,     6851022,    561553, 3891447, 36,  0,     -1,     0  },
 };
 
 static void public_traces(void **state)
@@ -70,7 +70,7 @@ static void public_traces(void **state)
         snprintf(name, sizeof name, "traces/%s", t->file);
         shared_path(path, name);
         struct import_result r;
-        read_trace(&r, t->format, (const char *const[]){ path }, 1, 0);
+        read_trace(&r, t->format, (const char *const[]){path}, 1, 0);
         struct import_totals totals = import_totals(&r);
         assert_int_equal(r.n_jobs, t->jobs);
         assert_int_equal((int64_t)(totals.share_ns / SHARES_PER_GPU / NS_PER_S), t->gpu_s);
@@ -90,16 +90,32 @@ static void public_traces(void **state)
 static void philly_by_gpus_and_team(void **state)
 {
     (void)state;
-    static const struct { uint32_t gpus, jobs, replicas; } sizes[] = {
-        { 1, 76627, 1 }, { 2, 1818, 1 }, { 4, 1870, 1 }, { 8, 1643, 1 },  { 12, 7, 2 },
-        { 16, 199, 2 },  { 24, 7, 3 },   { 32, 67, 4 },  { 64, 6, 8 },    { 128, 3, 16 },
+    static const struct {
+        uint32_t gpus, jobs, replicas;
+    } sizes[] = {
+        {1,   76627, 1 },
+        {2,   1818,  1 },
+        {4,   1870,  1 },
+        {8,   1643,  1 },
+        {12,  7,     2 },
+        {16,  199,   2 },
+        {24,  7,     3 },
+        {32,  67,    4 },
+        {64,  6,     8 },
+        {128, 3,     16},
     };
-    static const struct { const char *team; uint32_t jobs; } teams[] = { { "6214e9", 41226 }, { "11cb48", 16091 },
-                                                                         { "795a4c", 3 } };
+    static const struct {
+        const char *team;
+        uint32_t jobs;
+    } teams[] = {
+        {"6214e9", 41226},
+        {"11cb48", 16091},
+        {"795a4c", 3    }
+    };
     char path[SHARED_PATH_MAX];
     shared_path(path, "traces/philly/philly.csv.gz");
     struct import_result r;
-    read_trace(&r, "philly", (const char *const[]){ path }, 1, 8);
+    read_trace(&r, "philly", (const char *const[]){path}, 1, 8);
     size_t all = 0;
     for (size_t s = 0; s < COUNT(sizes); s++) {
         uint32_t n = 0;
@@ -125,9 +141,17 @@ static void philly_by_gpus_and_team(void **state)
 static void itp_clusters_together(void **state)
 {
     (void)state;
-    static const struct { const char *name; uint32_t jobs; } clusters[] = {
-        { "cluster01", 1595 },  { "cluster02", 5778 },  { "cluster04", 15802 }, { "cluster06", 2396 },
-        { "cluster07", 12699 }, { "cluster08", 13047 }, { "cluster10", 260 },
+    static const struct {
+        const char *name;
+        uint32_t jobs;
+    } clusters[] = {
+        {"cluster01", 1595 },
+        {"cluster02", 5778 },
+        {"cluster04", 15802},
+        {"cluster06", 2396 },
+        {"cluster07", 12699},
+        {"cluster08", 13047},
+        {"cluster10", 260  },
     };
     char path[COUNT(clusters)][SHARED_PATH_MAX], name[64];
     const char *files[COUNT(clusters)];
@@ -152,7 +176,11 @@ static void itp_clusters_together(void **state)
 
 /* ---- job tables of peers, row by row ---- */
 
-struct peer_check { const struct import_result *r; size_t at; uint64_t last; };
+struct peer_check {
+    const struct import_result *r;
+    size_t at;
+    uint64_t last;
+};
 
 static const struct job_spec *job_of(struct peer_check *c, const char *id)
 {
@@ -191,20 +219,29 @@ static bool check_row(void *arg, const struct csv_row *row)
     return true;
 }
 
-struct peer_row { const char *format, *trace, *table, *need[5]; size_t n, jobs; };
+struct peer_row {
+    const char *format, *trace, *table, *need[5];
+    size_t n, jobs;
+};
 static const struct peer_row peers[] = {
-    { "tiresias", "tiresias/60_job.csv", "expected/tiresias/60-n2g4-count-fifo.csv",
-      { "job_id", "submit_time", "num_gpu", "duration" }, 4, 60 },
-    { "batsim", "batsim/medium_late.json", "batsim/easy_out_jobs.csv",
-      { "job_id", "submission_time", "requested_number_of_resources", "execution_time", "requested_time" }, 5, 801 },
-    { "swf", "swf/NASA-iPSC-1993-3.1-cln.swf.gz", "expected/accasim/NASA-fifo-per-job.csv.gz",
-      { "job_id", "submit", "procs", "runtime", "runtime" }, 5, 18239 }, /* requested time := run time */
+    {"tiresias",
+     "tiresias/60_job.csv",               "expected/tiresias/60-n2g4-count-fifo.csv",
+     {"job_id", "submit_time", "num_gpu", "duration"},
+     4, 60   },
+    {"batsim",
+     "batsim/medium_late.json",           "batsim/easy_out_jobs.csv",
+     {"job_id", "submission_time", "requested_number_of_resources", "execution_time", "requested_time"},
+     5, 801  },
+    {"swf",
+     "swf/NASA-iPSC-1993-3.1-cln.swf.gz", "expected/accasim/NASA-fifo-per-job.csv.gz",
+     {"job_id", "submit", "procs", "runtime", "runtime"},
+     5, 18239}, /* requested time := run time */
 };
 
 static void peers_see_the_same_jobs(void **state)
 {
     (void)state;
-    static const char *const none[] = { "no such column" };
+    static const char *const none[] = {"no such column"};
     for (size_t i = 0; i < COUNT(peers); i++) {
         const struct peer_row *p = &peers[i];
         char trace[SHARED_PATH_MAX], table[SHARED_PATH_MAX], name[256];
@@ -213,10 +250,10 @@ static void peers_see_the_same_jobs(void **state)
         snprintf(name, sizeof name, "traces/%s", p->table);
         shared_path(table, name);
         struct import_result r;
-        struct diag d = { 0 };
-        read_trace(&r, p->format, (const char *const[]){ trace }, 1, 1);
-        struct peer_check c = { .r = &r };
-        assert_true(csv_read(table, &(struct csv_spec){ p->need, p->n, none, 1, check_row, &c }, &d));
+        struct diag d = {0};
+        read_trace(&r, p->format, (const char *const[]){trace}, 1, 1);
+        struct peer_check c = {.r = &r};
+        assert_true(csv_read(table, &(struct csv_spec){p->need, p->n, none, 1, check_row, &c}, &d));
         assert_int_equal(c.last, p->jobs);
         assert_int_equal(r.n_jobs, p->jobs);
         import_free(&r);
@@ -231,7 +268,7 @@ static void batsim_times_are_exact(void **state)
     char path[SHARED_PATH_MAX];
     shared_path(path, "traces/batsim/medium_late.json");
     struct import_result r;
-    read_trace(&r, "batsim", (const char *const[]){ path }, 1, 1);
+    read_trace(&r, "batsim", (const char *const[]){path}, 1, 1);
     assert_int_equal(r.jobs[1].id, 1);
     assert_int_equal(r.jobs[1].submit_ns, 4709164021);
     assert_int_equal(r.jobs[1].work_ns, 265800000000);
@@ -243,10 +280,8 @@ static void batsim_times_are_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(public_traces),
-        cmocka_unit_test(philly_by_gpus_and_team),
-        cmocka_unit_test(itp_clusters_together),
-        cmocka_unit_test(peers_see_the_same_jobs),
+        cmocka_unit_test(public_traces),          cmocka_unit_test(philly_by_gpus_and_team),
+        cmocka_unit_test(itp_clusters_together),  cmocka_unit_test(peers_see_the_same_jobs),
         cmocka_unit_test(batsim_times_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
