@@ -6,6 +6,7 @@
 
 static const struct lifecycle_ops *const lifecycles[N_LIFECYCLES] = {
     [LIFE_NONE] = &lifecycle_none,
+    [LIFE_TRAINING_OPERATOR_V1] = &lifecycle_training_operator_v1,
 };
 
 const struct lifecycle_ops *lifecycle_find(enum lifecycle_name name) { return lifecycles[name]; }

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "sim/cluster/calendar.h"
 #include "sim/cluster/hold.h"
+#include "sim/kube/kube.h"
 #include "sim/lifecycle.h"
 #include "sim/queue/policy.h"
 #include "sim/script.h"
@@ -61,6 +62,8 @@ static void on_node(struct sim *s, uint32_t node, bool up)
     s->up_shares += up ? all : -all;
     sim_record(s, REC_NODE_STATE, NULL, node, s->node_state[node], all, 0);
     tell_holders(s, node, up);
+    if (s->kube && up) kube_node_back(s->kube, node);
+    else if (s->kube) kube_node_lost(s->kube, node);
     s->policy->capacity(s);
 }
 
@@ -99,7 +102,10 @@ static bool open_run(struct sim *s, const struct sim_options *o, char **error)
 
 static void add_life_cycles(struct sim *s)
 {
-    for (int k = 0; k < N_JOB_KINDS; k++) s->lifecycle[k] = lifecycle_find(s->scenario->approach.lifecycle[k]);
+    for (int k = 0; k < N_JOB_KINDS; k++) {
+        s->lifecycle[k] = lifecycle_find(s->scenario->approach.lifecycle[k]);
+        if (s->lifecycle[k]->needs_pods && !s->kube) s->kube = kube_create(s);
+    }
     for (int k = 0; k < N_JOB_KINDS; k++) {
         int first = 0;
         while (s->lifecycle[first] != s->lifecycle[k]) first++;
@@ -204,6 +210,7 @@ static void destroy(struct sim *s)
         while (s->lifecycle[first] != s->lifecycle[k]) first++;
         if (first == k && s->lifecycle[k]->destroy) s->lifecycle[k]->destroy(s, s->lifecycle_state[k]);
     }
+    kube_destroy(s->kube);
     s->policy->destroy(s, s->policy_state);
     calendar_destroy(s->calendar);
     script_destroy(s->script);

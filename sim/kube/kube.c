@@ -216,9 +216,9 @@ struct pod *kube_pod_create(struct kube *k, const struct pod_spec *spec)
     return p;
 }
 
-void pod_gone(struct kube *k, struct pod *p)
+/* Out of everything that knows it. */
+static void take_away(struct kube *k, struct pod *p)
 {
-    if (p->gone) return;
     event_cancel(k->events, p->timer);
     event_cancel(k->events, p->end);
     if (p->bound) pod_on_node(k, p, false);
@@ -226,13 +226,31 @@ void pod_gone(struct kube *k, struct pod *p)
     if (p->spec.gang) gang_left(k, p);
     pod_drop(k, p);
     p->gone = true;
-    pod_tell(k, p, POD_GONE);
+}
+
+static void bury(struct kube *k, struct pod *p)
+{
     if (p->live_prev) p->live_prev->live_next = p->live_next;
     else k->first = p->live_next;
     if (p->live_next) p->live_next->live_prev = p->live_prev;
     else k->last = p->live_prev;
     p->live_next = k->grave;
     k->grave = p;
+}
+
+void pod_gone(struct kube *k, struct pod *p)
+{
+    if (p->gone) return;
+    take_away(k, p);
+    pod_tell(k, p, POD_GONE);
+    bury(k, p);
+}
+
+void kube_pod_forget(struct kube *k, struct pod *p)
+{
+    assert(p->phase >= POD_SUCCEEDED && !p->gone);
+    take_away(k, p);
+    bury(k, p);
 }
 
 static bool is_over(const struct pod *p) { return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED; }

@@ -153,6 +153,8 @@ struct pod *kube_pod_create(struct kube *, const struct pod_spec *);
 void kube_pod_delete(struct kube *, struct pod *, int64_t grace_ns);
 /* Gone at once, even on a lost node. */
 void kube_pod_force_delete(struct kube *, struct pod *);
+/* A pod that has ended and that nobody will ask for again: its memory is given back, no watch sees it go. */
+void kube_pod_forget(struct kube *, struct pod *);
 /* The program in the container ends with this code. Ignored unless the container runs. */
 void kube_pod_exit(struct kube *, struct pod *, int32_t code);
 /* The pod ends from outside: POD_SUCCEEDED, or POD_FAILED with a code; code < 0: evicted, no container status. */

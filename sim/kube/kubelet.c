@@ -206,8 +206,10 @@ void kube_pod_exit(struct kube *k, struct pod *p, int32_t code)
     }
     p->exit_code = code;
     p->started = p->ready = false;
+    bool lifted = p->hold.lifted;
     restart_later(k, p, STAGE_BACKOFF, p->started_ns, on_restart);
     pod_tell(k, p, POD_EXITED);
+    if (lifted && p->stage == STAGE_BACKOFF) pod_enter(k, p, p->backoff > 1 ? ACT_BACKOFF : ACT_CONTAINER_START);
 }
 
 /* ---- stopping, loss of the node ---- */
