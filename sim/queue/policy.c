@@ -9,6 +9,9 @@ static const struct policy_ops *const policies[N_ADMISSIONS] = {
     [ADMIT_FIFO] = &policy_fifo,
     [ADMIT_FIFO_SKIP] = &policy_fifo_skip,
     [ADMIT_KUEUE] = &policy_kueue,
+    [ADMIT_FEWEST_GPUS] = &policy_fewest_gpus,
+    [ADMIT_SRPT] = &policy_srpt,
+    [ADMIT_LAS] = &policy_las,
 };
 
 const struct policy_ops *policy_find(enum admission_name name) { return policies[name]; }
