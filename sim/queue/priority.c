@@ -62,13 +62,16 @@ static struct ranked_key waiting_key(struct sim *s, const struct priority *p, co
     return (struct ranked_key){remaining_ns(e->job), sim_now(s), e->rank};
 }
 
-/* Where a waiting job would stand among the active ones, whose value is the time of their end. */
+/* Where a waiting job would stand if it were the next to start: among the active ones the value is the time of the end.
+ * It stands before the running jobs of its value, behind those that this pass has put there; one that came to its value
+ * at this instant stands by its rank. */
 static struct ranked_key active_key(struct sim *s, const struct priority *p, const struct entry *e)
 {
     struct ranked_key k = e->node.key;
     if (p->key == BY_GPUS) return k;
+    if (k.since < sim_now(s)) k.rank = -((p->pass + 1) << 24) + p->seq;
     k.value += sim_now(s);
-    k.since = k.since < sim_now(s) ? -1 : 0;
+    k.since = 0;
     return k;
 }
 
@@ -92,11 +95,9 @@ static void from_waiting(struct priority *p, struct entry *e)
 
 static void to_active(struct sim *s, struct priority *p, struct entry *e)
 {
-    struct ranked_key k = active_key(s, p, e);
-    /* It stands before the running jobs of its value, behind those that this pass has put there. */
-    if (k.since < 0) e->rank = k.rank = -((p->pass + 1) << 24) + p->seq++;
-    k.since = 0;
-    e->node.key = k;
+    e->node.key = active_key(s, p, e);
+    e->rank = e->node.key.rank;
+    p->seq++;
     e->node.amount = e->shape->total;
     e->where = ACTIVE;
     ranked_insert(&p->active, &e->node);
@@ -115,15 +116,12 @@ static void to_leaving(struct priority *p, struct entry *e)
 static struct entry *next_start(struct sim *s, struct priority *p, int64_t total)
 {
     struct entry *best = NULL;
-    struct ranked_key best_key = {0};
     for (struct shape *h = p->shapes.active; h; h = h->next_active) {
         if (line_of(h)->passed_over || h->total > total) continue;
         struct entry *e = entry_of(ranked_first(&line_of(h)->waiting));
         struct ranked_key k = active_key(s, p, e);
-        if (best && !ranked_less(&k, &best_key)) continue;
-        if (ranked_before(&p->active, &k) + h->total > total) continue;
-        best = e;
-        best_key = k;
+        if (best && !ranked_less(&e->node.key, &best->node.key)) continue;
+        if (ranked_before(&p->active, &k) + h->total <= total) best = e;
     }
     return best;
 }
@@ -149,8 +147,7 @@ static void decide(struct sim *s, struct priority *p)
     }
 }
 
-/* A starter may itself be over: it was the last to fit, until one before it came. It cannot be: what starts is taken in
- * order of key. So victims are jobs that run. */
+/* Starters are taken in order of key, so none of them is ever a victim. */
 static void stop_victims(struct sim *s, struct priority *p)
 {
     const struct job *by = p->starters.n ? p->starters.v[0]->job : NULL;
