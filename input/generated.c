@@ -265,7 +265,7 @@ static void build_class_of(struct build *b, struct raw_generate *raw, struct gen
         value_error(b->diag, raw->at, "the profile gives sizes and durations: leave \"work\" and \"sizes\" out");
     *c = (struct generate_class){ .name = raw->name ? raw->name : "", .limit_ns = TIME_NEVER };
     c->detail = build_class(b, raw->job, "the class");
-    build_owner(b, raw->job, &owner);
+    build_owner(b, raw->job, NULL, &owner);
     c->queue = owner.queue;
     c->team = owner.team;
     c->priority = owner.priority;

@@ -220,8 +220,8 @@ static void build_roles(struct build *b, struct job_detail *d, const struct raw_
                                    .restart = RESTART_NEVER };
     if (raw->roles) check_roles(b, raw, d->kind);
     if (r->master) add_role(b, d, raw, r->master, ROLE_MASTER, &plain);
-    if (kind_roles[d->kind].head) add_role(b, d, raw, r->head, ROLE_HEAD, &head);
     if (kind_roles[d->kind].submitter) add_role(b, d, raw, r->submitter, ROLE_SUBMITTER, &submitter);
+    if (kind_roles[d->kind].head) add_role(b, d, raw, r->head, ROLE_HEAD, &head);
     if (kind_roles[d->kind].pod) add_role(b, d, raw, r->pod, ROLE_POD, &plain);
     if (kind_roles[d->kind].worker && (r->worker || !r->master)) add_role(b, d, raw, r->worker, ROLE_WORKER, &plain);
 }
@@ -407,25 +407,37 @@ uint16_t queue_index(struct build *b, const char *name, const struct value *at)
     return name_index(b, &b->queues, name);
 }
 
-static int32_t priority_of(struct build *b, const struct raw_job *raw)
+static int32_t class_priority(struct build *b, const char *name, const struct value *at, bool must)
 {
     const struct quota_spec *q = &b->s->quota;
-    if (!raw->priority_class) return raw->priority == ABSENT ? 0 : (int32_t)raw->priority;
-    if (raw->priority != ABSENT)
-        value_error(b->diag, place_of(raw->at, "priority"), "give either \"priority\" or \"priorityClass\"");
     const char *names[40];
     size_t n = 0;
     for (uint32_t i = 0; i < q->n_priorities; i++) {
-        if (strcmp(q->priorities[i].name, raw->priority_class) == 0) return q->priorities[i].value;
+        if (strcmp(q->priorities[i].name, name) == 0) return q->priorities[i].value;
         if (n < 40) names[n++] = q->priorities[i].name;
     }
-    name_error(b->diag, place_of(raw->at, "priorityClass"), "priority class", raw->priority_class, names, n);
+    if (must)
+        name_error(b->diag, at, "priority class", name, names, n);
+    else
+        value_warning(b->diag, at, "priority class \"%s\" is not among the objects: priority 0", name);
     return 0;
 }
 
-void build_owner(struct build *b, const struct raw_job *raw, struct job_spec *job)
+static int32_t priority_of(struct build *b, const struct raw_job *raw, const struct object_job *object)
 {
-    job->queue = raw->queue ? queue_index(b, raw->queue, place_of(raw->at, "queue")) : 0;
+    if (raw->priority_class && raw->priority != ABSENT)
+        value_error(b->diag, place_of(raw->at, "priority"), "give either \"priority\" or \"priorityClass\"");
+    if (raw->priority_class) return class_priority(b, raw->priority_class, place_of(raw->at, "priorityClass"), true);
+    if (raw->priority != ABSENT) return (int32_t)raw->priority;
+    return object && object->priority_class ? class_priority(b, object->priority_class, object->at, false) : 0;
+}
+
+void build_owner(struct build *b, const struct raw_job *raw, const struct object_job *object, struct job_spec *job)
+{
+    if (raw->queue)
+        job->queue = queue_index(b, raw->queue, place_of(raw->at, "queue"));
+    else
+        job->queue = object && object->queue ? queue_index(b, object->queue, object->at) : 0;
     job->team = raw->team ? name_index(b, &b->teams, raw->team) : 0;
-    job->priority = priority_of(b, raw);
+    job->priority = priority_of(b, raw, object);
 }

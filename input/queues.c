@@ -12,9 +12,10 @@
 #include "input/quota_build.h"
 #include "input/raw.h"
 
+/* v1beta2 says MayStopSearch for both Borrow and Preempt. */
 static const char *const borrow_policies[2] = { "Never", "LowerPriority" };
-static const char *const when_borrow_words[2] = { "Borrow", "TryNextFlavor" };
-static const char *const when_preempt_words[2] = { "TryNextFlavor", "Preempt" };
+static const char *const when_borrow_words[3] = { "Borrow", "TryNextFlavor", "MayStopSearch" };
+static const char *const when_preempt_words[3] = { "TryNextFlavor", "Preempt", "MayStopSearch" };
 static const char *const preference_words[2] = { "BorrowingOverPreemption", "PreemptionOverBorrowing" };
 
 static const struct field borrow_fields[] = {
@@ -93,7 +94,7 @@ void queue_policies(struct cluster_queue_spec *q, const struct raw_preemption *p
     q->has_threshold = p->borrow->threshold != ABSENT;
     q->max_priority_threshold = q->has_threshold ? (int32_t)p->borrow->threshold : 0;
     q->can_borrow_try_next = f->can_borrow == 1;
-    q->can_preempt_stop = f->can_preempt == 1;
+    q->can_preempt_stop = f->can_preempt != 0;
     q->prefer_preemption_over_borrowing = f->preference == 1;
 }
 
@@ -199,6 +200,6 @@ void build_quota(struct build *b, struct object_set *objects)
     for (size_t i = 0; i < raw->cohorts.n; i++)
         build_cohort(b, qb, &LIST_AT(raw->cohorts, struct raw_cohort, i));
     for (size_t i = 0; i < raw->queues.n; i++) build_queue(b, qb, &LIST_AT(raw->queues, struct raw_queue, i));
-    (void)objects;
+    objects_quota(b, objects, qb);
     quota_end(qb, &b->s->quota);
 }

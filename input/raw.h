@@ -8,6 +8,7 @@
 #ifndef TRAINYARD_INPUT_RAW_H
 #define TRAINYARD_INPUT_RAW_H
 
+#include "base/array.h"
 #include "base/hmap.h"
 #include "input/field.h"
 #include "input/import.h"
@@ -209,20 +210,49 @@ void build_faults(struct build *b, struct raw_faults *raw);
 void build_approach(struct build *b, const char *name, struct raw_approach *raw);
 void build_run(struct build *b, const struct raw_run *raw);
 
-/* "objects": quota objects go into the quota, jobs into manifests. */
+/* objects.c: "objects". The files are put into the tree before patches; then quota objects go into the quota, jobs into
+ * manifests. */
 struct quota_builder;
+bool objects_expand(struct build *b, struct value *root);
 struct object_set *objects_read(struct build *b);
 void objects_quota(struct build *b, struct object_set *set, struct quota_builder *qb);
 
-/* One job of an object: what the manifest says, as a raw job and roles. */
+/* A job of an object: what the manifest says, and what its annotations add. */
 struct object_job {
-    const struct manifest *manifest;
-    struct raw_job *raw; /* from annotations and fields of the object */
+    const struct value *at;
+    struct manifest *manifest;
     struct job_detail detail;
-    const char *id, *queue;
+    struct raw_job *raw;
+    const char *id, *queue, *priority_class;
     bool used; /* an entry of workload.jobs has taken it */
 };
-size_t objects_jobs(struct object_set *set, struct object_job **jobs);
+struct object_jobs { struct object_job *v; size_t n, cap; };
+struct object_jobs *objects_jobs(struct object_set *set);
+/* Reports keys of an entry that the object says itself. */
+void object_keys_check(struct build *b, const struct value *v);
+
+/* object_pods.c */
+extern const struct object_type object_meta_type, pod_template_type;
+struct raw_meta { const struct value *at; const char *name, *ns; struct list labels, annotations; };
+struct raw_pod_spec { const struct value *at; struct list containers, init_containers, node_selector, tolerations;
+                      const char *priority_class; };
+struct raw_template { const struct value *at; struct raw_meta *meta; struct raw_pod_spec *spec; };
+void build_pod_template(struct build *b, const struct raw_template *raw, struct pod_template *out);
+struct manifest_text *build_texts(struct build *b, struct list list, size_t *n);
+/* Sum of the containers' requests, as the scheduler counts. */
+void pod_resources(struct build *b, const struct pod_template *pod, const struct value *at, struct role_spec *role);
+uint64_t pod_groups(const struct build *b, const struct raw_template *raw);
+
+/* object_training.c, object_ray.c: readers by kind; the object's job goes to *job. False after an error. */
+bool read_pytorchjob(struct build *b, const struct value *v, struct object_job *job);
+bool read_raycluster(struct build *b, const struct value *v, struct object_job *job);
+bool read_rayjob(struct build *b, const struct value *v, struct object_job *job);
+/* object_kueue.c: readers of quota objects. */
+void read_flavor(struct build *b, const struct value *v, struct quota_builder *qb);
+void read_cohort(struct build *b, const struct value *v, struct quota_builder *qb);
+void read_cluster_queue(struct build *b, const struct value *v, struct quota_builder *qb);
+void read_local_queue(struct build *b, const struct value *v, struct quota_builder *qb);
+void read_priority_class(struct build *b, const struct value *v, struct quota_builder *qb);
 
 /* Index of a name, which is added when new. Index 0 is "". */
 uint16_t name_index(struct build *b, struct name_table *t, const char *name);
@@ -236,12 +266,13 @@ uint64_t groups_tolerated(const struct cluster_spec *c, struct list tolerations)
 uint64_t groups_all(const struct cluster_spec *c);
 
 /* job_detail from a raw job; `base`: the manifest's detail, or NULL. */
+struct object_job;
 uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_job *object);
 /* Work and limit of a job; false after an error. */
 bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *detail, bool endless_ok,
                 struct job_spec *job);
-/* Queue, team, priority. */
-void build_owner(struct build *b, const struct raw_job *raw, struct job_spec *job);
+/* Queue, team, priority; `object`: whose labels say what raw does not, or NULL. */
+void build_owner(struct build *b, const struct raw_job *raw, const struct object_job *object, struct job_spec *job);
 
 /* A class of jobs whose times and ids something else gives (`what`: "the trace"); keys that it gives are errors. */
 uint32_t build_class(struct build *b, struct raw_job *raw, const char *what);

@@ -23,6 +23,8 @@ static const struct field scenario_fields[] = {
     FIELD(raw_scenario, cohorts, "cohorts", TYPE_LIST, .sub = &cohort_type,
           .help = "only where cohorts have parents or a quota of their own"),
     FIELD(raw_scenario, queues, "queues", TYPE_LIST, .sub = &queue_type, .help = "short form of Kueue's objects"),
+    FIELD(raw_scenario, objects, "objects", TYPE_ANY,
+          .help = "Kubernetes objects: YAML files (patterns with *) or the objects themselves"),
     FIELD(raw_scenario, workload, "workload", TYPE_OBJECT, .sub = &workload_type, .always = true, .help = "what is to be done"),
     FIELD(raw_scenario, faults, "faults", TYPE_OBJECT, .sub = &faults_type, .always = true, .help = "what goes wrong"),
     FIELD(raw_scenario, approaches, "approaches", TYPE_MAP, .sub = &approach_type,
@@ -44,10 +46,11 @@ static void build_sections(struct build *b, const char *approach)
     b->s->name = raw->name ? raw->name : default_name(b->arena, b->s->file);
     raw->name = b->s->name;
     build_cluster(b, raw->cluster);
-    build_quota(b, NULL);
+    struct object_set *objects = objects_read(b);
+    build_quota(b, objects);
     if (raw->approaches.n) build_approach(b, approach, LIST_AT(raw->approaches, struct map_entry, 0).object);
     build_run(b, raw->run);
-    build_workload(b, NULL);
+    build_workload(b, objects);
     build_faults(b, raw->faults);
 }
 
@@ -58,6 +61,7 @@ static void read_document(struct build *b, struct json_doc *doc, const char *app
         value_error(b->diag, root, "a scenario is an object, this is %s", value_kind_name(root));
         return;
     }
+    if (!objects_expand(b, root)) return;
     if (!patch_apply(b, root, &approach, overrides)) return;
     b->raw = b->s->raw = object_read(&b->reader, &scenario_type, root);
     build_sections(b, approach);

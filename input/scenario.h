@@ -256,7 +256,7 @@ struct scenario {
     struct approach approach;
     const char **approach_names; uint32_t n_approaches;
     struct run_spec run;
-    struct manifest *manifests; uint32_t n_manifests;
+    struct manifest **manifests; uint32_t n_manifests;
     struct generate_class *generated; uint32_t n_generated; /* drawn anew by scenario_workload; not in `jobs` */
     int64_t generate_horizon_ns;
     struct workload_profile **profiles; uint32_t n_profiles; /* of `generated` */

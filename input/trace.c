@@ -101,7 +101,7 @@ static void map_names(struct build *b, struct raw_trace *raw, const struct impor
     raw->first_detail = build_class(b, raw->defaults, "the trace");
     for (size_t i = 0; i < raw->classes.n; i++)
         build_class(b, LIST_AT(raw->classes, struct map_entry, i).object, "the trace");
-    build_owner(b, raw->defaults, &owner);
+    build_owner(b, raw->defaults, NULL, &owner);
     map_queues(b, raw, r, m);
     map_teams(b, r, m);
     map_classes(b, raw, r, m);

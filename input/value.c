@@ -136,8 +136,18 @@ static struct value *from_yaml(struct arena *arena, const char *file, const stru
 struct value *value_from_yaml(struct arena *arena, const struct yaml_file *file, size_t document)
 {
     struct value *v = from_yaml(arena, arena_strdup(arena, file->file), file->docs.v[document]);
+    v->is_root = true;
     v->document = file->docs.n > 1 ? document + 1 : 0;
     return v;
+}
+
+bool value_append_yaml(struct arena *arena, struct value *array, const char *path, struct diag *d)
+{
+    struct yaml_file *y = yaml_load(path, d);
+    if (!y) return false;
+    for (size_t i = 0; i < y->docs.n; i++) value_append(arena, array, NULL, value_from_yaml(arena, y, i));
+    yaml_close(y);
+    return true;
 }
 
 /* ---- the tree ---- */
@@ -145,6 +155,8 @@ struct value *value_from_yaml(struct arena *arena, const struct yaml_file *file,
 struct value *value_copy(struct arena *arena, const struct value *v)
 {
     struct value *copy = node_new(arena, v->kind, v->file, v->line, v->text);
+    copy->is_root = v->is_root;
+    copy->document = v->document;
     for (const struct value *c = v->child; c; c = c->next) value_append(arena, copy, c->key, value_copy(arena, c));
     return copy;
 }
@@ -226,11 +238,12 @@ static void append_token(struct str *out, const char *key)
 
 void value_pointer(const struct value *v, struct str *out)
 {
-    if (!v->parent) {
-        if (v->document) str_printf(out, "doc %zu ", v->document);
+    if (!v->parent || v->is_root) {
+        if (v->document) str_printf(out, "doc %zu", v->document);
         return;
     }
     value_pointer(v->parent, out);
+    if (v->parent->is_root && v->parent->document) str_append_char(out, ' ');
     if (v->key) {
         append_token(out, v->key);
     } else {

@@ -39,11 +39,15 @@ struct value {
     const char *text; /* string, source of a number, "true" or "false" */
     struct value *parent, *child, *last, *next;
     size_t n; /* children */
+    bool is_root;    /* a document's own root, also when it stands inside another tree: pointers begin here */
     size_t document; /* of a root in a file of several documents: its number from 1; else 0 */
 };
 
 struct value *value_from_json(struct arena *arena, struct json_doc *doc);
 struct value *value_from_yaml(struct arena *arena, const struct yaml_file *file, size_t document);
+
+/* Loads a YAML file and adds its documents to an array. False after errors. */
+bool value_append_yaml(struct arena *arena, struct value *array, const char *path, struct diag *d);
 
 /* A string, number or true/false as an override on the command line gives it: what reads as JSON, else a string. */
 struct value *value_from_text(struct arena *arena, const char *name, const char *text, struct diag *quiet);

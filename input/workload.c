@@ -50,14 +50,58 @@ static void add_jobs(struct build *b, struct raw_job *raw, const struct job_spec
     if (raw->after.n) array_push(after, (struct after_ref){ raw, one->detail });
 }
 
-static void add_explicit(struct build *b, struct raw_job *raw, size_t number, struct after_refs *after)
+static void add_entry(struct build *b, struct raw_job *raw, struct object_job *object, struct after_refs *after)
 {
     struct job_spec one = { .gpu_shares = UINT32_MAX };
-    if (!raw->id) raw->id = arena_printf(b->arena, "job-%zu", number + 1);
-    one.detail = build_detail(b, raw, NULL);
+    one.detail = build_detail(b, raw, object);
     const struct job_detail *d = &b->details.v[one.detail];
-    build_owner(b, raw, &one);
-    if (build_work(b, raw, d, d->kind == KIND_RAYCLUSTER, &one)) add_jobs(b, raw, &one, after);
+    build_owner(b, raw, object, &one);
+    if (build_work(b, raw, d, object || d->kind == KIND_RAYCLUSTER, &one)) add_jobs(b, raw, &one, after);
+}
+
+static struct object_job *find_object(struct build *b, struct object_jobs *objects, const struct raw_job *raw)
+{
+    const char *names[40];
+    size_t n = 0;
+    for (size_t i = 0; i < objects->n; i++) {
+        struct object_job *job = &objects->v[i];
+        if (strcmp(job->id, raw->object) == 0 || strcmp(job->manifest->name, raw->object) == 0) return job;
+        if (n < 40) names[n++] = job->id;
+    }
+    name_error(b->diag, place_of(raw->at, "object"), "object that is a job", raw->object, names, n);
+    return NULL;
+}
+
+static void add_explicit(struct build *b, struct raw_job *raw, size_t number, struct object_jobs *objects,
+                         struct after_refs *after)
+{
+    struct object_job *object = raw->object ? find_object(b, objects, raw) : NULL;
+    if (raw->object && !object) return;
+    if (!raw->id) raw->id = object ? object->id : arena_printf(b->arena, "job-%zu", number + 1);
+    if (object) {
+        object_keys_check(b, raw->at);
+        object->used = true;
+    }
+    add_entry(b, raw, object, after);
+}
+
+/* Objects that no entry has taken are jobs by themselves. */
+static void add_objects(struct build *b, struct object_jobs *objects, struct after_refs *after)
+{
+    for (size_t i = 0; i < objects->n; i++) {
+        struct object_job *job = &objects->v[i];
+        if (job->used) continue;
+        if (!job->raw->id) job->raw->id = job->id;
+        add_entry(b, job->raw, job, after);
+    }
+}
+
+static void keep_manifests(struct build *b, struct object_jobs *objects)
+{
+    struct scenario *s = b->s;
+    s->manifests = arena_array(b->arena, objects->n, struct manifest *);
+    for (size_t i = 0; i < objects->n; i++) s->manifests[s->n_manifests++] = objects->v[i].manifest;
+    array_free(objects);
 }
 
 /* ---- all ---- */
@@ -87,9 +131,12 @@ void build_workload(struct build *b, struct object_set *objects)
 {
     struct raw_workload *raw = b->raw->workload;
     struct after_refs after = { 0 };
-    (void)objects;
+    struct object_jobs *from_objects = objects_jobs(objects);
     name_queues(b);
-    for (size_t i = 0; i < raw->jobs.n; i++) add_explicit(b, &LIST_AT(raw->jobs, struct raw_job, i), i, &after);
+    for (size_t i = 0; i < raw->jobs.n; i++)
+        add_explicit(b, &LIST_AT(raw->jobs, struct raw_job, i), i, from_objects, &after);
+    add_objects(b, from_objects, &after);
+    keep_manifests(b, from_objects);
     build_trace(b, raw->trace);
     build_generated(b, raw);
     if (after.n && b->s->n_generated)
