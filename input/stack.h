@@ -36,6 +36,7 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(kcm_burst, "controller-manager.burst", CONST_COUNT, "30", "K8S same")                                            \
     X(kcm_event_burst, "controller-manager.event-burst", CONST_COUNT, "25", "client-go spam filter; rec rates/")       \
     X(job_backoff, "job.backoff", CONST_TIME, "10s", "K8S pkg/controller/job")                                         \
+    X(job_sync, "job.sync-batch", CONST_TIME, "1s", "K8S syncJobBatchPeriod; rec kuberay/rayjob-submitter-fails")     \
     X(job_backoff_max, "job.backoff-max", CONST_TIME, "10m", "K8S pkg/controller/job")                                 \
     /* kube-scheduler */                                                                                               \
     X(sched_qps, "scheduler.qps", CONST_RATE, "50", "K8S scheduler SetDefaults")                                       \
@@ -87,8 +88,17 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(kr_gcs_poll, "kuberay.wait-gcs-poll", CONST_TIME, "5s", "KR common/pod.go")                                      \
     X(kr_submitter_backoff, "kuberay.submitter-backoff-limit", CONST_COUNT, "2", "KR submitter Job")                   \
     X(kr_submitter_grace, "kuberay.submitter-grace", CONST_TIME, "62s", "rec: nominal 30 s took 62 s")                 \
+    X(kr_qps, "kuberay.qps", CONST_RATE, "100", "KR ray-operator/apis/config/v1alpha1/defaults.go")                    \
+    X(kr_burst, "kuberay.burst", CONST_COUNT, "200", "KR same")                                                        \
+    X(kr_cache_lag, "kuberay.cache-lag", CONST_TIME, "10ms", "rec kuberay/; 0.3 s and more on a loaded host")          \
+    X(kr_dashboard, "kuberay.dashboard-reachable", CONST_SWITCH, "true", "false: rec kuberay/rayjob-*, no Ray inside") \
+    X(kr_head_loss, "kuberay.notices-head-loss", CONST_SWITCH, "true", "KR >= 1.5; false: kuberay#2161")               \
+    X(kr_submitter_exit, "kuberay.submitter-exit-on-head-loss", CONST_COUNT, "1", "either way is legal: case 23")      \
+    X(ray_start, "ray.start", CONST_TIME, "3s", "RAY ray start until GCS or raylet answers; an estimate")              \
     X(ray_health_detect, "ray.health-detect", CONST_TIME, "15s", "RAY 5 misses x 3 s (refused)")                       \
+    X(ray_health_dropped, "ray.health-detect-dropped", CONST_TIME, "65s", "RAY 5 misses x (3 s + 10 s), packets lost") \
     X(ray_gcs_reconnect, "ray.gcs-reconnect", CONST_TIME, "600s", "KR sets; Ray default 60 s")                         \
+    X(ray_gcs_reconnect_plain, "ray.gcs-reconnect-plain", CONST_TIME, "60s", "RAY default, without fault tolerance")   \
     X(ray_pg, "ray.placement-group", CONST_TIME, "55ms", "RAY many_pgs 18/s")                                          \
     X(ray_pg_retry, "ray.pg-retry", CONST_TIME, "1s", "RAY 100 ms to 1 s")                                             \
     X(ray_actor_rate, "ray.actors", CONST_RATE, "550", "RAY many_actors")                                              \

@@ -1,0 +1,421 @@
+/* ray_train.c - see ray_train.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "sim/actor/ray_train.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define X_NAME(e, n) [e] = n,
+const char *const ray_train_state_names[N_RAY_TRAIN_STATES] = {RAY_TRAIN_STATES(X_NAME)};
+
+static void schedule(struct ray_train *t);
+
+static const struct stack *stack_of(const struct ray_train *t) { return &t->sim->scenario->approach.stack; }
+static struct train *progress(const struct ray_train *t) { return t->job->live->train; }
+
+static void enter_state(struct ray_train *t, enum ray_train_state state)
+{
+    const struct kube_observer *o = kube_observer(t->sim->kube);
+    t->state = (uint8_t)state;
+    if (o && o->condition)
+        o->condition(o->ctx, t->sim->kube, t->job, "RayTrain", ray_train_state_names[state], "", "");
+}
+
+static void wait_for(struct ray_train *t, unsigned reason)
+{
+    if (t->job->state == JOB_ADMITTED && !(t->job->flags & JOB_STOPPING)) job_wait(t->sim, t->job, reason);
+}
+
+static void cancel(struct ray_train *t, struct event_id *e)
+{
+    event_cancel(t->sim->events, *e);
+    *e = EVENT_NONE;
+}
+
+static void step_after(struct ray_train *t, int64_t ns, event_fn *fn)
+{
+    cancel(t, &t->step);
+    t->step = event_after(t->sim->events, ns, EVENT_CONTROL, fn, t);
+}
+
+/* ---- the end of a group ---- */
+
+static void land(struct ray_train *t, enum activity activity)
+{
+    if (!t->lifted) return;
+    t->lifted = false;
+    t->ops->land(t, activity);
+}
+
+/* The ranks stop, wherever the group stands. */
+static void halt(struct ray_train *t, enum activity activity)
+{
+    if (progress(t) && train_running(progress(t))) train_halt(t->sim, progress(t));
+    land(t, activity);
+}
+
+void ray_train_halt(struct ray_train *t) { halt(t, ACT_IDLE_POD); }
+
+static void shut_group(struct ray_train *t, enum activity activity)
+{
+    halt(t, activity);
+    cancel(t, &t->timeout);
+    cancel(t, &t->step);
+    cancel(t, &t->resize);
+    t->failing = false;
+    if (!t->pg) return;
+    if (t->pg->held) t->ops->unseated(t);
+    pg_remove(t->gcs->pgs, t->pg);
+    t->pg = NULL;
+    t->workers = 0;
+}
+
+static void end(struct ray_train *t, enum ray_train_state state)
+{
+    shut_group(t, ACT_IDLE_POD);
+    enter_state(t, state);
+    t->ops->ended(t, state);
+}
+
+/* ---- failures ---- */
+
+static void on_noticed(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->step = EVENT_NONE;
+    uint32_t limit = job_detail_of(t->sim, t->job)->max_failures;
+    t->failures++;
+    if (limit != UINT32_MAX && t->failures > limit) {
+        train_roll_back(t->sim, progress(t));
+        end(t, RT_ERRORED);
+        return;
+    }
+    shut_group(t, ACT_IDLE_POD);
+    train_roll_back(t->sim, progress(t));
+    enter_state(t, RT_RESTARTING);
+    schedule(t);
+}
+
+/* The controller sees at its next poll what is there to be seen `ns` from now. */
+static void notice_after(struct ray_train *t, int64_t ns)
+{
+    int64_t poll = stack_of(t)->ray_poll, since = sim_now(t->sim) + ns - t->poll_base_ns;
+    int64_t late = poll > 0 && since % poll ? poll - since % poll : 0;
+    step_after(t, ns + late, on_noticed);
+}
+
+static void fail(struct ray_train *t, enum activity activity)
+{
+    halt(t, activity);
+    cancel(t, &t->resize);
+    t->failing = true;
+    if (t->job->state == JOB_RUNNING) job_interrupted(t->sim, t->job, WAIT_DETECTION, CAUSE_FAILURE);
+    else wait_for(t, WAIT_DETECTION);
+    if (activity == ACT_STALLED || activity == ACT_HUNG) t->ops->enter(t, activity);
+}
+
+/* train.h knows the job only. */
+static struct ray_train *of(const struct job *job)
+{
+    struct ray_train *const *first = job->live->state; /* ray_train.h: the life cycle's state begins with it */
+    return *first;
+}
+
+static void on_end(struct sim *sim, struct job *job)
+{
+    struct ray_train *t = of(job);
+    land(t, ACT_IDLE_POD);
+    if (job->state == JOB_RUNNING) job_interrupted(sim, job, WAIT_CONTROL_PLANE, job->cause);
+    end(t, RT_FINISHED);
+}
+
+static void on_crash(struct sim *sim, struct job *job, uint32_t rank)
+{
+    (void)sim, (void)rank;
+    struct ray_train *t = of(job);
+    fail(t, ACT_STALLED);
+    notice_after(t, 0);
+}
+
+static void on_hang(struct sim *sim, struct job *job, uint32_t rank)
+{
+    (void)sim, (void)rank;
+    struct ray_train *t = of(job);
+    fail(t, ACT_HUNG);
+    notice_after(t, stack_of(t)->ray_hang);
+}
+
+static const struct train_hooks hooks = {.end = on_end, .crash = on_crash, .hang = on_hang};
+
+void ray_train_fault(struct ray_train *t, bool hang)
+{
+    if (t->state != RT_RUNNING || t->failing) return;
+    halt(t, ACT_STALLED);
+    if (hang) on_hang(t->sim, t->job, 0);
+    else on_crash(t->sim, t->job, 0);
+}
+
+/* ---- a start ---- */
+
+static void on_resize(void *ctx, void *arg);
+
+static void arm_resize(struct ray_train *t)
+{
+    if (t->workers >= t->max) return;
+    t->resize = event_after(t->sim->events, stack_of(t)->ray_resize, EVENT_CONTROL, on_resize, t);
+}
+
+static void on_loaded(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    struct train_shares who[TRAIN_MAX_ACCOUNTS];
+    t->step = EVENT_NONE;
+    uint64_t ppm = (uint64_t)t->workers * 1000000 / t->nominal;
+    uint32_t n = t->ops->lift(t, who);
+    t->lifted = true;
+    enter_state(t, RT_RUNNING);
+    t->poll_base_ns = sim_now(t->sim);
+    job_started(t->sim, t->job);
+    arm_resize(t);
+    train_run(t->sim, progress(t), who, n, t->workers, ppm ? (uint32_t)ppm : 1);
+}
+
+static void on_joined(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    int64_t load_ns = train_load_ns(t->sim, progress(t));
+    cancel(t, &t->timeout);
+    t->ops->enter(t, ACT_CHECKPOINT_LOAD);
+    wait_for(t, WAIT_CHECKPOINT_LOAD);
+    step_after(t, load_ns, on_loaded);
+}
+
+static void on_actors(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    step_after(t, stack_of(t)->rdzv_time, on_joined);
+}
+
+static int64_t actors_ns(const struct ray_train *t)
+{
+    int64_t per_1000_s = stack_of(t)->ray_actor_rate; /* actors in 1,000 s */
+    return per_1000_s > 0 ? (int64_t)((__int128)t->workers * 1000 * EVENT_SECOND / per_1000_s) : 0;
+}
+
+static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state)
+{
+    struct ray_train *t = ctx;
+    (void)pg;
+    if (state != PG_CREATED || t->failing) return;
+    job_allocated(t->sim, t->job);
+    t->ops->seated(t);
+    t->ops->enter(t, ACT_RENDEZVOUS);
+    wait_for(t, WAIT_RENDEZVOUS);
+    step_after(t, actors_ns(t), on_actors);
+}
+
+/* A worker takes a pod of its own job's cluster whole; in a shared one it takes what it asks for. */
+static struct pg_bundle bundle_of(const struct ray_train *t, uint32_t g)
+{
+    const struct ray_shape *shape = &t->groups[g].shape;
+    if (!t->gcs->cluster->spec.job)
+        return (struct pg_bundle){.shares = shape->shares,
+                                  .cpu_milli = shape->cpu_milli,
+                                  .mem_bytes = shape->mem_bytes,
+                                  .groups = UINT64_MAX};
+    uint32_t gpus = (shape->shares + SHARES_PER_GPU - 1) / SHARES_PER_GPU;
+    return (struct pg_bundle){.shares = gpus * SHARES_PER_GPU, .cpu_milli = 1, .groups = UINT64_C(1) << g};
+}
+
+static struct place_request request(const struct ray_train *t, uint32_t replicas)
+{
+    struct pg_bundle b = bundle_of(t, 0);
+    return (struct place_request){.replicas = replicas,
+                                  .shares = b.shares,
+                                  .cpu_milli = b.cpu_milli,
+                                  .mem_bytes = b.mem_bytes,
+                                  .groups = b.groups,
+                                  .placement = PLACE_PACK};
+}
+
+/* Bundles that would fit now beside what is held, at most `most`. */
+static uint32_t fitting(const struct ray_train *t, uint32_t most)
+{
+    struct place_request r = request(t, most);
+    uint32_t low = 0, high = most;
+    while (low < high) {
+        r.replicas = low + (high - low + 1) / 2;
+        if (pool_try(t->gcs->pool, &r) == PLACED) low = r.replicas;
+        else high = r.replicas - 1;
+    }
+    return low;
+}
+
+static unsigned why_not_placed(struct ray_train *t)
+{
+    struct place_request r = request(t, t->workers);
+    if (t->gcs->cluster->spec.job) return WAIT_PEERS;
+    if (!pool_could_ever(t->gcs->pool, &r)) return WAIT_UNSATISFIABLE;
+    switch (pool_try(t->gcs->pool, &r)) {
+    case PLACED: return WAIT_CONTROL_PLANE;
+    case PLACE_SHAPE: return WAIT_FRAGMENTATION;
+    default: break;
+    }
+    return t->gcs->cluster->spec.autoscaling && gcs_alive(t->gcs) < t->gcs->n_nodes ? WAIT_AUTOSCALER : WAIT_CAPACITY;
+}
+
+static void ask(struct ray_train *t)
+{
+    struct pg_bundle *bundles = xcalloc(t->workers, sizeof *bundles);
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < t->n_groups; g++) {
+        uint32_t of_group = t->n_groups == 1 ? t->workers : t->groups[g].replicas;
+        for (uint32_t i = 0; i < of_group; i++) bundles[n++] = bundle_of(t, g);
+    }
+    t->pg = pg_create(t->gcs->pgs, &(struct pg_request){.bundles = bundles,
+                                                        .n = t->workers,
+                                                        .strategy = PG_PACK,
+                                                        .changed = on_placed,
+                                                        .ctx = t});
+    free(bundles);
+}
+
+static void on_timeout(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->timeout = EVENT_NONE;
+    shut_group(t, ACT_IDLE_POD);
+    enter_state(t, RT_RESCHEDULING);
+    schedule(t);
+}
+
+static void schedule(struct ray_train *t)
+{
+    if (t->state != RT_RESCHEDULING) enter_state(t, RT_SCHEDULING);
+    t->timeout = event_after(t->sim->events, stack_of(t)->ray_start_timeout, EVENT_OBSERVE, on_timeout, t);
+    t->workers = t->min == t->max ? t->max : fitting(t, t->max);
+    if (t->workers < t->min) t->workers = t->min;
+    wait_for(t, why_not_placed(t));
+    ask(t);
+}
+
+/* ---- elasticity ---- */
+
+static void on_resize(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->resize = EVENT_NONE;
+    if (fitting(t, t->max - t->workers) == 0) {
+        arm_resize(t);
+        return;
+    }
+    halt(t, ACT_IDLE_POD);
+    job_interrupted(t->sim, t->job, WAIT_RESIZE, CAUSE_RESIZE);
+    shut_group(t, ACT_IDLE_POD);
+    train_roll_back(t->sim, progress(t));
+    enter_state(t, RT_RESIZING);
+    schedule(t);
+}
+
+uint32_t ray_train_wants(const struct ray_train *t)
+{
+    if (t->state == RT_ERRORED || t->state == RT_FINISHED || t->driver_dead) return 0;
+    uint32_t have = t->pg ? t->pg->held : 0;
+    return t->max > have ? t->max - have : 0;
+}
+
+/* ---- Ray around it ---- */
+
+static bool sits_on(const struct ray_train *t, const struct raylet *r)
+{
+    if (!t->pg || t->pg->state != PG_CREATED) return false;
+    for (uint32_t i = 0; i < t->pg->n; i++)
+        if (t->pg->bundles[i].node == r->node) return true;
+    return false;
+}
+
+static void on_node_stopped(struct ray_train *t, const struct raylet *r)
+{
+    bool silent = r->pod && r->pod->pod->node_lost;
+    if (t->failing || !sits_on(t, r)) return;
+    fail(t, ACT_STALLED);
+    cancel(t, &t->step);
+    cancel(t, &t->timeout);
+    if (!silent) notice_after(t, stack_of(t)->nccl_reset);
+}
+
+static void on_node_dead(struct ray_train *t)
+{
+    if (t->failing && !event_is_pending(t->sim->events, t->step)) notice_after(t, 0);
+}
+
+static void on_gcs(struct gcs_listener *l, enum gcs_change c, struct raylet *r)
+{
+    struct ray_train *t = (struct ray_train *)((char *)l - offsetof(struct ray_train, listener));
+    if (t->state == RT_ERRORED || t->state == RT_FINISHED) return;
+    switch (c) {
+    case GCS_STOPPED: on_node_stopped(t, r); return;
+    case GCS_DEAD: on_node_dead(t); return;
+    case GCS_DOWN:
+        if (!t->gcs->driver_lost) return;
+        t->driver_dead = true;
+        fail(t, ACT_IDLE_POD);
+        train_roll_back(t->sim, progress(t));
+        end(t, RT_ERRORED);
+        return;
+    case GCS_JOINED:
+        if (t->state <= RT_RESCHEDULING && t->min != t->max && t->pg && t->pg->state == PG_PENDING) on_timeout(NULL, t);
+        return;
+    default: return;
+    }
+}
+
+/* ---- start and stop ---- */
+
+static void set_size(struct ray_train *t)
+{
+    const struct elastic_spec *e = &job_detail_of(t->sim, t->job)->elastic;
+    for (uint32_t g = 0; g < t->n_groups; g++) t->nominal += t->groups[g].replicas;
+    bool elastic = e->max > 0 && t->n_groups == 1 && t->sim->scenario->approach.elastic == ELASTIC_RAY;
+    t->max = elastic ? e->max : t->nominal;
+    t->min = elastic ? e->min : t->nominal;
+}
+
+struct ray_train *ray_train_create(struct gcs *gcs, struct job *job, const struct ray_group *groups, uint32_t n_groups,
+                                   const struct ray_train_ops *ops, void *ctx)
+{
+    struct ray_train *t = xcalloc(1, sizeof *t);
+    t->gcs = gcs;
+    t->sim = gcs->sim;
+    t->job = job;
+    t->ops = ops;
+    t->ctx = ctx;
+    t->n_groups = n_groups;
+    for (uint32_t g = 0; g < n_groups; g++) t->groups[g] = groups[g];
+    set_size(t);
+    t->poll_base_ns = sim_now(t->sim);
+    if (!job->live->train) job->live->train = train_create(t->sim, job, &hooks);
+    t->listener.changed = on_gcs;
+    gcs_listen(gcs, &t->listener);
+    return t;
+}
+
+void ray_train_begin(struct ray_train *t) { schedule(t); }
+
+void ray_train_stop(struct ray_train *t)
+{
+    bool unfinished = t->state != RT_FINISHED;
+    shut_group(t, ACT_IDLE_POD);
+    if (unfinished) train_roll_back(t->sim, progress(t));
+    gcs_unlisten(t->gcs, &t->listener);
+    free(t);
+}

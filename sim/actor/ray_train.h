@@ -1,0 +1,93 @@
+/* ray_train.h - Ray Train v2: one worker group on a Ray cluster, from the driver's start to its end.
+ *
+ *   Initializing -> Scheduling --placement group, actors, process group, checkpoint--> Running -> Finished
+ *                       ^  |  start time-out (60 s): the placement group is removed     |  failure noticed
+ *                       |  v  and asked for again, for ever                             v
+ *                       Rescheduling            <---- Restarting <---- failures <= max_failures, else Errored
+ *                                               <---- Resizing: every 60 s, when more workers would fit
+ *
+ * The whole group restarts from the last checkpoint, after a failure and after a resize. Failures are noticed by the
+ * controller's poll (2 s): at once for a dead process; after the TCP reset for peers of a container that ended; when the
+ * GCS gives the node up for a node that is silent; after 600 s for a worker that hangs.
+ * Elastic groups (approach `elastic`: "ray") ask for the maximum, begin with what fits once that is the minimum, and look
+ * for more every 60 s.
+ * The driver runs on the head: it dies with it.
+ *
+ * What trains is train.h's. Where the shares of the workers are booked is the business of struct ray_seats_ops: pods of the
+ * job itself, or slices of a shared cluster's pods (shared.h).
+ *
+ *     run->train = ray_train_create(gcs, job, groups, n, &ops, ctx); // live->state begins with this pointer
+ *     ray_train_begin(run->train);
+ *     ops.ended(t, state) ... ray_train_stop(run->train);
+ *
+ * Sources: orchestration facts §4.6, §4.5; constants ray.*, ray-train.* of the stack. Cost: O(workers) a group start or
+ * stop, O(1) else; a group that runs undisturbed has no events of its own.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_SIM_ACTOR_RAY_TRAIN_H
+#define TRAINYARD_SIM_ACTOR_RAY_TRAIN_H
+
+#include "sim/actor/gcs.h"
+#include "sim/actor/placement_group.h"
+#include "sim/train/train.h"
+
+#define RAY_TRAIN_STATES(X)                                                                                            \
+    X(RT_INITIALIZING, "Initializing") X(RT_SCHEDULING, "Scheduling") X(RT_RESCHEDULING, "Rescheduling")               \
+    X(RT_RUNNING, "Running") X(RT_RESTARTING, "Restarting") X(RT_RESIZING, "Resizing") X(RT_ERRORED, "Errored")        \
+    X(RT_FINISHED, "Finished")
+#define X_ENUM(e, ...) e,
+enum ray_train_state { RAY_TRAIN_STATES(X_ENUM) N_RAY_TRAIN_STATES };
+#undef X_ENUM
+extern const char *const ray_train_state_names[N_RAY_TRAIN_STATES];
+
+struct ray_train;
+
+struct ray_train_ops {
+    /* Where the workers' shares are booked; the group's bundles are t->pg's. */
+    void (*enter)(struct ray_train *, enum activity);
+    uint32_t (*lift)(struct ray_train *, struct train_shares *); /* returns the number of accounts */
+    void (*land)(struct ray_train *, enum activity);
+    void (*seated)(struct ray_train *);   /* the placement group is there */
+    void (*unseated)(struct ray_train *); /* ... is about to be removed */
+    /* The driver is over: all steps done, failures beyond the limit, or it died with the head. */
+    void (*ended)(struct ray_train *, enum ray_train_state);
+};
+
+struct ray_train {
+    struct gcs *gcs;
+    struct sim *sim;
+    struct job *job;
+    const struct ray_train_ops *ops;
+    void *ctx;
+    struct gcs_listener listener;
+    struct placement_group *pg;
+    uint32_t workers;          /* of the present group */
+    uint32_t min, max;         /* equal: not elastic */
+    uint32_t nominal;          /* workers of the job as it is declared */
+    struct ray_group groups[MAX_ROLES]; /* what its workers ask for */
+    uint32_t n_groups;
+    uint32_t failures;
+    uint8_t state, wait;
+    bool lifted, driver_dead, failing;
+    int64_t poll_base_ns;      /* the controller polls every ray-train.poll from here */
+    struct event_id timeout;   /* of a start */
+    struct event_id step;      /* of a start: actors, process group, checkpoint; of a failure: when it is noticed */
+    struct event_id resize;
+};
+
+/* The job's struct train is used and made when there is none; its progress outlives the driver. The life cycle's state of
+ * the job (live->state) must begin with a pointer to the present driver, since train.h calls back with the job. */
+struct ray_train *ray_train_create(struct gcs *, struct job *, const struct ray_group *, uint32_t n_groups,
+                                   const struct ray_train_ops *, void *ctx);
+void ray_train_begin(struct ray_train *);
+/* The driver is killed, or has ended: lets go of all and is freed. Steps since the last checkpoint are lost. */
+void ray_train_stop(struct ray_train *);
+/* The simulation ends: the ranks' time is booked. */
+void ray_train_halt(struct ray_train *);
+/* A process of the group dies or hangs now (scripted). */
+void ray_train_fault(struct ray_train *, bool hang);
+/* Bundles that it would like to have and has not; for the autoscaler. */
+uint32_t ray_train_wants(const struct ray_train *);
+
+#endif
