@@ -347,7 +347,6 @@ static void *actor_create(struct sim *s)
 {
     struct actor *a = xcalloc(1, sizeof *a);
     a->sim = s;
-    if (!s->kube) s->kube = kube_create(s);
     a->kuberay = kuberay_create(s);
     a->rayjobs = rayjob_controller_create(a->kuberay);
     if (s->scenario->approach.ray_cluster == RAY_SHARED) a->shared = shared_create(a);

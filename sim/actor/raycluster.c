@@ -18,7 +18,7 @@ const char *const raycluster_reason_names[N_RAYCLUSTER_REASONS] = {RAYCLUSTER_RE
 
 struct kuberay {
     struct sim *sim;
-    struct workqueue queue;
+    struct reconciler *queue;
     struct kube_client client;
     struct raycluster *clusters;
     uint32_t n_created;
@@ -27,7 +27,7 @@ struct kuberay {
 /* Where a reconcile stands. */
 enum { AT_SERVICE, AT_SUSPEND, AT_HEAD, AT_GROUP, AT_UNHEALTHY, AT_REMOVE, AT_CREATE, AT_STATUS, AT_END };
 
-static int64_t reconcile(struct workqueue *, struct work_item *);
+static int64_t reconcile(struct reconciler *, struct work_item *);
 
 static const struct stack *stack_of(const struct kuberay *k) { return &k->sim->scenario->approach.stack; }
 
@@ -37,7 +37,7 @@ struct kuberay *kuberay_create(struct sim *sim)
 {
     struct kuberay *k = xcalloc(1, sizeof *k);
     k->sim = sim;
-    workqueue_init(&k->queue, sim, reconcile);
+    k->queue = reconciler_create(sim, reconcile);
     const struct stack *st = stack_of(k);
     k->client = kube_client_make(st->kr_qps, st->kr_burst, st->kr_create);
     return k;
@@ -46,7 +46,7 @@ struct kuberay *kuberay_create(struct sim *sim)
 static void destroy(struct raycluster *rc)
 {
     struct kuberay *k = rc->kuberay;
-    workqueue_drop(&k->queue, &rc->work);
+    reconciler_drop(k->queue, &rc->work);
     event_cancel(k->sim->events, rc->requeue);
     gcs_destroy(rc->gcs);
     if (rc->next_all) rc->next_all->prev_all = rc->prev_all;
@@ -66,6 +66,7 @@ void kuberay_destroy(struct kuberay *k)
         }
         destroy(rc);
     }
+    reconciler_destroy(k->queue);
     free(k);
 }
 
@@ -74,7 +75,7 @@ struct kube_client *kuberay_client(struct kuberay *k) { return &k->client; }
 
 static void enqueue(struct raycluster *rc)
 {
-    if (!rc->deleted) workqueue_add(&rc->kuberay->queue, &rc->work);
+    if (!rc->deleted) reconciler_add(rc->kuberay->queue, &rc->work);
 }
 
 static void on_requeue(void *ctx, void *arg)
@@ -505,7 +506,7 @@ static int64_t at_status(struct raycluster *rc)
     return call(rc);
 }
 
-static int64_t reconcile(struct workqueue *q, struct work_item *w)
+static int64_t reconcile(struct reconciler *q, struct work_item *w)
 {
     (void)q;
     static int64_t (*const steps[])(struct raycluster *) = {
@@ -513,7 +514,7 @@ static int64_t reconcile(struct workqueue *q, struct work_item *w)
     struct raycluster *rc = of_work(w);
     if (rc->deleted || rc->at == AT_END) {
         rc->at = AT_SERVICE;
-        return WORK_DONE;
+        return RECONCILED;
     }
     return steps[rc->at](rc);
 }
@@ -543,7 +544,7 @@ void raycluster_delete(struct raycluster *rc)
     assert(!rc->deleted);
     rc->deleted = true;
     event_cancel(k->sim->events, rc->requeue);
-    workqueue_drop(&k->queue, &rc->work);
+    reconciler_drop(k->queue, &rc->work);
     if (rc->gang) kube_gang_delete(k->sim->kube, rc->gang);
     if (rc->first) {
         delete_all_pods(rc); /* the garbage collector follows the owner */

@@ -1,6 +1,6 @@
 /* raycluster.h - KubeRay's RayCluster controller, as it really reconciles.
  *
- * One controller with one worker (workqueue.h) serves all clusters of a simulation. A reconcile does, in this order:
+ * One controller with one worker (reconciler.h) serves all clusters of a simulation. A reconcile does, in this order:
  *
  *     head Service -> head pod -> per worker group: delete unhealthy pods | delete what the autoscaler named |
  *     create what is missing, one pod a call (about 28 ms each) -> write the status if it changed
@@ -30,7 +30,7 @@
 #ifndef TRAINYARD_SIM_ACTOR_RAYCLUSTER_H
 #define TRAINYARD_SIM_ACTOR_RAYCLUSTER_H
 
-#include "sim/actor/workqueue.h"
+#include "sim/actor/reconciler.h"
 #include "sim/kube/kube.h"
 
 /* X(enum, name in Kubernetes) */

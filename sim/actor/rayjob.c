@@ -17,10 +17,10 @@ const char *const rayjob_mode_names[N_RAYJOB_MODES] = {RAYJOB_MODES(X_NAME)};
 struct rayjob_controller {
     struct kuberay *kuberay;
     struct sim *sim;
-    struct workqueue queue;
+    struct reconciler *queue;
 };
 
-static int64_t reconcile(struct workqueue *, struct work_item *);
+static int64_t reconcile(struct reconciler *, struct work_item *);
 static void on_gcs(struct gcs_listener *, enum gcs_change, struct raylet *);
 
 static struct sim *sim_of(const struct rayjob *rj) { return rj->controller->sim; }
@@ -32,13 +32,17 @@ struct rayjob_controller *rayjob_controller_create(struct kuberay *kuberay)
     struct rayjob_controller *c = xcalloc(1, sizeof *c);
     c->kuberay = kuberay;
     c->sim = kuberay_sim(kuberay);
-    workqueue_init(&c->queue, c->sim, reconcile);
+    c->queue = reconciler_create(c->sim, reconcile);
     return c;
 }
 
-void rayjob_controller_destroy(struct rayjob_controller *c) { free(c); }
+void rayjob_controller_destroy(struct rayjob_controller *c)
+{
+    reconciler_destroy(c->queue);
+    free(c);
+}
 
-void rayjob_look(struct rayjob *rj) { workqueue_add(&rj->controller->queue, &rj->work); }
+void rayjob_look(struct rayjob *rj) { reconciler_add(rj->controller->queue, &rj->work); }
 
 static int64_t call(struct rayjob *rj)
 {
@@ -269,7 +273,7 @@ static int64_t write_status(struct rayjob *rj, enum rayjob_status status, enum r
         o->condition(o->ctx, sim->kube, rj->spec.job, "JobDeploymentStatus", rayjob_status_names[status],
                      rayjob_reason_names[reason], "");
     if (rj->spec.ops->status) rj->spec.ops->status(rj);
-    rj->work.again = true; /* its own write comes back on the watch */
+    rayjob_look(rj); /* its own write comes back on the watch */
     return call(rj);
 }
 
@@ -290,7 +294,7 @@ static int64_t complete(struct rayjob *rj)
 static int64_t done(struct rayjob *rj)
 {
     rj->at = AT_LOOK;
-    return WORK_DONE;
+    return RECONCILED;
 }
 
 static int64_t again(struct rayjob *rj, int64_t ns)
@@ -413,7 +417,7 @@ static int64_t look_finished(struct rayjob *rj)
     return again(rj, call(rj));
 }
 
-static int64_t reconcile(struct workqueue *q, struct work_item *w)
+static int64_t reconcile(struct reconciler *q, struct work_item *w)
 {
     static int64_t (*const looks[N_RAYJOB_STATUSES])(struct rayjob *) = {
         [RJ_NEW] = look_new,           [RJ_INITIALIZING] = look_initializing, [RJ_RUNNING] = look_running,
@@ -448,7 +452,7 @@ void rayjob_destroy(struct rayjob *rj)
     event_cancel(sim_of(rj)->events, rj->poll);
     event_cancel(sim_of(rj)->events, rj->submitter.event);
     if (rj->cluster) gcs_unlisten(rj->cluster->gcs, &rj->listener);
-    workqueue_drop(&rj->controller->queue, &rj->work);
+    reconciler_drop(rj->controller->queue, &rj->work);
     free(rj);
 }
 
