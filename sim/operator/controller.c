@@ -314,10 +314,9 @@ static void next_call(struct torch_job *t)
         return;
     }
     enum call_kind kind = t->run.calls.v[t->run.next].kind;
-    bool deletes = kind == CALL_DELETE_POD || kind == CALL_DELETE_SERVICE;
-    if (deletes) bucket_take(&op->client.bucket, sim_now(op->sim), 1); /* a GET goes before */
-    int64_t t_ns = kube_client_call(op->kube, &op->client) + (deletes ? op->client.call_ns : 0);
-    event_at(op->sim->events, t_ns, EVENT_CONTROL, on_called, t);
+    if (kind == CALL_DELETE_POD || kind == CALL_DELETE_SERVICE)
+        bucket_take(&op->client.bucket, sim_now(op->sim), 1); /* a GET goes before; it costs a token, but no etcd write */
+    event_at(op->sim->events, kube_client_call(op->kube, &op->client), EVENT_CONTROL, on_called, t);
 }
 
 static void on_decided(void *ctx, void *arg)
