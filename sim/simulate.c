@@ -94,6 +94,8 @@ static bool open_run(struct sim *s, const struct sim_options *o, char **error)
         .warmup_ns = sc->run.warmup_ns,
         .horizon_ns = sc->run.horizon_ns == TIME_NEVER ? -1 : sc->run.horizon_ns,
     };
+    while (meta.approach_index < sc->n_approaches && strcmp(sc->approach_names[meta.approach_index], sc->approach.name))
+        meta.approach_index++;
     s->out = run_create(o->dir, &meta, error);
     if (!s->out) return false;
     s->recorder = run_recorder(s->out);
