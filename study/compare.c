@@ -1,0 +1,282 @@
+/* compare.c - reads the runs of all sources, replication by replication, and pairs what they say.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "study/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/decimal.h"
+#include "study/compare_jobs.h"
+
+const char *const gpu_class_names[N_GPU_CLASSES] = {"idle", "held", "work", "redone", "down", "absent"};
+
+enum gpu_class gpu_class_of(enum activity a, bool redone)
+{
+    static const enum gpu_class classes[N_ACTIVITY_CLASSES] = {
+        [CLASS_IDLE] = GPU_IDLE, [CLASS_HELD] = GPU_HELD,     [CLASS_WORK] = GPU_WORK,
+        [CLASS_DOWN] = GPU_DOWN, [CLASS_ABSENT] = GPU_ABSENT,
+    };
+    return redone ? GPU_REDONE : classes[activity_table[a].class];
+}
+
+struct reading {
+    const struct compare_source *sources;
+    size_t n, most; /* sources; replications that there can be */
+    struct compare *out;
+    struct job_matcher **matchers; /* one a pair */
+    struct run **runs;             /* of the replication at hand */
+    size_t *next;                  /* a source: its next leaf */
+    struct str warnings;
+};
+
+/* ---- one replication ---- */
+
+static void describe(struct compare *c, struct compare_approach *a, const struct run *r)
+{
+    if (a->approach) return;
+    a->approach = arena_strdup(&c->arena, r->approach);
+    a->version = arena_strdup(&c->arena, r->version);
+    a->back_end = arena_strdup(&c->arena, r->back_end);
+    a->hash = arena_strdup(&c->arena, r->scenario_hash);
+    a->scenario = arena_strdup(&c->arena, r->scenario_name);
+    a->seed = r->seed;
+}
+
+static void add_cells(cell_sums cells, const struct run *r)
+{
+    for (size_t i = 0; i < r->n_ledger; i++) cells[r->ledger[i].activity][r->ledger[i].redone] += r->ledger[i].sum;
+}
+
+static double existing_gpus(const struct run *r)
+{
+    double sum = 0;
+    for (size_t g = 0; g < r->n_groups; g++) sum += decimal_gpu_s(r->groups[g].existing);
+    return r->end_ns > 0 ? sum / ((double)r->end_ns / 1e9) : 0;
+}
+
+static void add_run(struct reading *rd, size_t approach, size_t k)
+{
+    struct compare_approach *a = &rd->out->approaches[approach];
+    const struct run *r = rd->runs[approach];
+    describe(rd->out, a, r);
+    a->gpus += existing_gpus(r);
+    a->jobs += (double)r->n_jobs;
+    a->not_complete += r->state != RUN_COMPLETE;
+    add_cells(a->cells[k], r);
+    for (size_t m = 0; m < metric_count(); m++) {
+        struct metric_value v = metric_of(r, m);
+        a->values[m * rd->most + k] = v.value;
+        a->bound[m] |= v.bound;
+    }
+}
+
+static void add_replication(struct reading *rd)
+{
+    size_t k = rd->out->n_replications++;
+    for (size_t i = 0; i < rd->n; i++) add_run(rd, i, k);
+    for (size_t i = 1; i < rd->n; i++) job_matcher_add(rd->matchers[i - 1], k, rd->runs[0], rd->runs[i]);
+}
+
+static void close_runs(struct reading *rd)
+{
+    for (size_t i = 0; i < rd->n; i++) {
+        if (rd->runs[i]) run_close(rd->runs[i]);
+        rd->runs[i] = NULL;
+    }
+}
+
+static bool open_next(struct reading *rd, size_t i, char **err)
+{
+    char *warnings = NULL;
+    const char *dir = rd->sources[i].dirs[rd->next[i]++];
+    rd->runs[i] = run_open(dir, &warnings, err);
+    if (warnings) str_append(&rd->warnings, warnings);
+    free(warnings);
+    return rd->runs[i] != NULL;
+}
+
+/* Steps the sources that are behind until all stand on one replication; false at the end of one of them. */
+static bool align(struct reading *rd, bool *failed, char **err)
+{
+    uint32_t most = 0;
+    bool single = true;
+    for (size_t i = 0; i < rd->n; i++) single &= rd->sources[i].n == 1;
+    for (size_t i = 0; i < rd->n; i++) {
+        while (!rd->runs[i] || (!single && rd->runs[i]->replication < most)) {
+            if (rd->runs[i]) {
+                run_close(rd->runs[i]);
+                rd->runs[i] = NULL;
+                rd->out->left_out++;
+            }
+            if (rd->next[i] == rd->sources[i].n) return false;
+            if (!open_next(rd, i, err)) return !(*failed = true);
+        }
+        if (rd->runs[i]->replication > most && !single) {
+            most = rd->runs[i]->replication;
+            if (i > 0) i = (size_t)-1; /* the earlier ones are behind now */
+        }
+    }
+    return true;
+}
+
+static bool read_all(struct reading *rd, char **err)
+{
+    bool failed = false;
+    while (align(rd, &failed, err)) {
+        add_replication(rd);
+        close_runs(rd);
+    }
+    for (size_t i = 0; i < rd->n; i++) rd->out->left_out += rd->sources[i].n - rd->next[i] + (rd->runs[i] != NULL);
+    close_runs(rd);
+    if (failed) return false;
+    if (rd->out->n_replications) return true;
+    *err = xstrdup("no replication that all have: nothing to compare");
+    return false;
+}
+
+/* ---- pairing ---- */
+
+static void pair_metrics(struct compare *c, struct compare_pair *p, size_t most)
+{
+    const struct compare_approach *a = &c->approaches[0], *b = &c->approaches[p->other];
+    p->metrics = arena_calloc(&c->arena, metric_count(), sizeof *p->metrics);
+    for (size_t m = 0; m < metric_count(); m++)
+        p->metrics[m] = paired_of(a->values + m * most, b->values + m * most, c->n_replications, PAIRED_LEVEL);
+}
+
+/* Sums and paired hours of the cells for which `wanted` says yes. */
+static struct gpu_part gpu_of(const struct compare *c, const struct compare_pair *p,
+                              bool (*wanted)(int activity, int redone, int want), int want)
+{
+    struct gpu_part part = {0};
+    double *x = xcalloc(2 * c->n_replications, sizeof *x), *y = x + c->n_replications;
+    for (size_t k = 0; k < c->n_replications; k++) {
+        share_ns base = 0, other = 0;
+        for (int a = 0; a < N_ACTIVITIES; a++)
+            for (int redone = 0; redone < 2; redone++) {
+                if (!wanted(a, redone, want)) continue;
+                base += c->approaches[0].cells[k][a][redone];
+                other += c->approaches[p->other].cells[k][a][redone];
+            }
+        part.base += base;
+        part.other += other;
+        x[k] = decimal_gpu_s(base) / 3600;
+        y[k] = decimal_gpu_s(other) / 3600;
+    }
+    part.hours = paired_of(x, y, c->n_replications, PAIRED_LEVEL);
+    free(x);
+    return part;
+}
+
+static bool is_cell(int activity, int redone, int want)
+{
+    return activity * 2 + redone == want;
+}
+
+static bool is_in_class(int activity, int redone, int want)
+{
+    return gpu_class_of((enum activity)activity, redone) == (enum gpu_class)want;
+}
+
+static bool is_any(int activity, int redone, int want)
+{
+    (void)activity;
+    (void)redone;
+    (void)want;
+    return true;
+}
+
+static void pair_gpu(struct compare *c, struct compare_pair *p)
+{
+    p->gpu = arena_calloc(&c->arena, 2 * N_ACTIVITIES, sizeof *p->gpu);
+    for (int class = 0; class < N_GPU_CLASSES; class++) {
+        for (int cell = 0; cell < 2 * N_ACTIVITIES; cell++) {
+            if (!is_in_class(cell / 2, cell % 2, class)) continue;
+            struct gpu_part part = gpu_of(c, p, is_cell, cell);
+            part.activity = (enum activity)(cell / 2);
+            part.redone = cell % 2;
+            if (part.base || part.other) p->gpu[p->n_gpu++] = part;
+        }
+        p->class_sum[class] = gpu_of(c, p, is_in_class, class);
+    }
+    p->gpu_sum = gpu_of(c, p, is_any, 0);
+}
+
+/* ---- assembly ---- */
+
+static void begin(struct reading *rd)
+{
+    struct compare *c = rd->out;
+    for (size_t i = 0; i < rd->n; i++)
+        if (rd->sources[i].n > rd->most) rd->most = rd->sources[i].n;
+    c->n_approaches = rd->n;
+    c->approaches = arena_calloc(&c->arena, rd->n, sizeof *c->approaches);
+    c->pairs = arena_calloc(&c->arena, rd->n, sizeof *c->pairs);
+    rd->runs = xcalloc(rd->n, sizeof *rd->runs);
+    rd->next = xcalloc(rd->n, sizeof *rd->next);
+    rd->matchers = xcalloc(rd->n, sizeof *rd->matchers);
+    for (size_t i = 0; i < rd->n; i++) {
+        struct compare_approach *a = &c->approaches[i];
+        a->name = arena_strdup(&c->arena, rd->sources[i].name);
+        a->patches_cluster = rd->sources[i].patches_cluster;
+        a->values = arena_calloc(&c->arena, metric_count() * rd->most, sizeof *a->values);
+        a->bound = arena_calloc(&c->arena, metric_count(), sizeof *a->bound);
+        a->cells = arena_calloc(&c->arena, rd->most, sizeof *a->cells);
+        if (i) rd->matchers[i - 1] = job_matcher_create(&c->arena, rd->most);
+    }
+}
+
+/* Values were stored with room for `most` replications; pack them to the ones that were read. */
+static void pack_values(struct compare *c, size_t most)
+{
+    for (size_t i = 0; i < c->n_approaches; i++)
+        for (size_t m = 0; m < metric_count(); m++)
+            memmove(c->approaches[i].values + m * c->n_replications, c->approaches[i].values + m * most,
+                    c->n_replications * sizeof(double));
+}
+
+static void finish(struct reading *rd)
+{
+    struct compare *c = rd->out;
+    double n = (double)c->n_replications;
+    for (size_t i = 0; i < c->n_approaches; i++) {
+        c->approaches[i].gpus /= n;
+        c->approaches[i].jobs /= n;
+        c->unpaired |= c->approaches[i].seed != c->approaches[0].seed;
+    }
+    pack_values(c, rd->most);
+    for (size_t i = 1; i < c->n_approaches; i++) {
+        struct compare_pair *p = &c->pairs[i - 1];
+        p->other = i;
+        pair_metrics(c, p, c->n_replications);
+        pair_gpu(c, p);
+    }
+}
+
+bool compare_runs(const struct compare_source *sources, size_t n, struct compare *c, char **err)
+{
+    struct reading rd = {.sources = sources, .n = n, .out = c};
+    *err = NULL;
+    memset(c, 0, sizeof *c);
+    begin(&rd);
+    bool ok = read_all(&rd, err);
+    if (ok) finish(&rd);
+    for (size_t i = 0; i + 1 < n; i++) job_matcher_end(rd.matchers[i], &c->pairs[i]);
+    c->warnings = rd.warnings.n ? str_take(&rd.warnings) : NULL;
+    free(rd.runs);
+    free(rd.next);
+    free(rd.matchers);
+    if (!ok) compare_free(c);
+    return ok;
+}
+
+void compare_free(struct compare *c)
+{
+    free(c->warnings);
+    arena_free(&c->arena);
+    memset(c, 0, sizeof *c);
+}
