@@ -77,7 +77,10 @@ static void add_run(struct reading *rd, size_t approach, size_t k)
 static void add_replication(struct reading *rd)
 {
     size_t k = rd->out->n_replications++;
-    for (size_t i = 0; i < rd->n; i++) add_run(rd, i, k);
+    for (size_t i = 0; i < rd->n; i++) {
+        add_run(rd, i, k);
+        rd->out->unpaired |= rd->runs[i]->replication != rd->runs[0]->replication;
+    }
     for (size_t i = 1; i < rd->n; i++) job_matcher_add(rd->matchers[i - 1], k, rd->runs[0], rd->runs[i]);
 }
 

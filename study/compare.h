@@ -116,7 +116,7 @@ struct compare {
     size_t n_approaches;
     struct compare_pair *pairs; /* n_approaches - 1 */
     size_t n_replications, left_out;
-    bool unpaired; /* seeds differ: differences hold chance that pairing would have cancelled */
+    bool unpaired; /* seeds or replications differ: differences hold chance that pairing would have cancelled */
     char *warnings; /* of the readers; NULL when all is well */
     struct arena arena;
 };

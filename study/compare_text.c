@@ -66,7 +66,7 @@ static void notes(const struct compare *c, struct str *out)
         note(out, "one replication: no interval can be given. The figures are what happened in this one; whether they "
                   "would again, only more replications can tell.");
     if (c->unpaired)
-        note(out, "the runs have different seeds, so their differences hold chance that pairing would have cancelled.");
+        note(out, "the runs have different seeds or replications, so their differences hold chance that pairing would have cancelled.");
     if (c->left_out) note(out, "%zu runs left out, since not all approaches have their replication.", c->left_out);
     for (size_t i = 0; i < c->n_approaches; i++) {
         const struct compare_approach *a = &c->approaches[i];
@@ -98,7 +98,7 @@ static const struct claim {
     {"p50_wait", "starts jobs %s later at the median", "starts jobs %s sooner at the median", "the median wait"},
     {"p95_wait", "makes the longest waits (95th percentile) %s longer", "makes the longest waits (95th percentile) %s shorter",
      "the 95th percentile of the wait"},
-    {"mean_jct", "ends jobs %s later on average, from submission on", "ends jobs %s sooner on average, from submission on",
+    {"mean_jct", "brings jobs to their end %s later on average", "brings jobs to their end %s sooner on average",
      "the mean time to completion"},
     {"goodput", "turns %s more of the GPU time into work that is kept (goodput)",
      "turns %s less of the GPU time into work that is kept (goodput)", "goodput"},
@@ -157,7 +157,7 @@ static bool unsure(const struct compare *c, const struct compare_pair *p, size_t
 
 static const char *about_bounds(const struct compare *c, const struct compare_pair *p, size_t m)
 {
-    if (unsure(c, p, m)) return "; this counts unended jobs only up to now, and may yet turn";
+    if (unsure(c, p, m)) return "; jobs that had not ended count with their time so far, so it may yet turn";
     bool any = c->approaches[0].bound[m] || c->approaches[p->other].bound[m];
     return any ? "; at least, since some jobs had not ended" : "";
 }
@@ -180,7 +180,7 @@ static void topics_line(struct str *out, const char *lead, struct str *list)
 }
 
 /* The parts of the mean completion time that changed most, when its change is shown. */
-static void where_from(struct str *out, const struct compare *c, const struct compare_pair *p)
+static void where_from(struct str *out, const struct compare_pair *p)
 {
     struct str s = {0};
     const struct paired *whole = &p->jct_sum.seconds;
@@ -201,11 +201,33 @@ static void where_from(struct str *out, const struct compare *c, const struct co
         if (best < N_WAIT_REASONS) str_printf(&s, " (%s)", wait_table[best].help);
     }
     str_append(&s, ".");
-    (void)c;
     str_append(out, "  * ");
     words_wrapped(out, str_text(&s), 4, WIDTH);
     str_append(out, "\n");
     str_free(&s);
+}
+
+/* Teams that are shown to fare against the general direction: an average hides them. */
+static void against_the_trend(struct str *out, const struct compare *c, const struct compare_pair *p)
+{
+    const struct paired *whole = &p->jct_sum.seconds;
+    for (size_t i = 0; i < p->n_teams; i++) {
+        const struct team_change *t = &p->teams[i];
+        struct str s = {0};
+        bool later = t->jct.verdict == VERDICT_MORE && whole->verdict != VERDICT_MORE;
+        bool sooner = t->jct.verdict == VERDICT_LESS && whole->verdict != VERDICT_LESS;
+        if (whole->verdict == VERDICT_UNKNOWN || (!later && !sooner)) continue;
+        struct scale u = words_scale("s", t->jct.mean);
+        str_printf(&s, "Not so for team %s: under %s its jobs end ", t->team, other_name(c, p));
+        words_amount(&s, "s", fabs(t->jct.mean));
+        str_printf(&s, " %s on average (95 %% interval ", later ? "later" : "sooner");
+        range_text(&s, &t->jct.difference, &u, sooner);
+        str_append(&s, ").");
+        str_append(out, "  * ");
+        words_wrapped(out, str_text(&s), 4, WIDTH);
+        str_append(out, "\n");
+        str_free(&s);
+    }
 }
 
 static void plain_words(struct str *out, const struct compare *c, const struct compare_pair *p)
@@ -216,12 +238,15 @@ static void plain_words(struct str *out, const struct compare *c, const struct c
         size_t m = (size_t)metric_find(claims[i].metric);
         const struct paired *d = &p->metrics[m];
         bool shown = d->verdict == VERDICT_MORE || d->verdict == VERDICT_LESS;
-        if (d->n == 0) continue;
+        if (d->n == 0 || (d->mean_a == 0 && d->mean_b == 0)) continue;
         if (d->verdict == VERDICT_NONE) append_topic(&none, claims[i].topic);
         else if (d->verdict == VERDICT_SAME || d->mean == 0) append_topic(&same, claims[i].topic);
         else if (shown) sentence(out, c, p, &claims[i], m, about_bounds(c, p, m));
         else sentence(out, c, p, &claims[i], m, " in this one run");
-        if (!strcmp(claims[i].metric, "mean_jct")) where_from(out, c, p);
+        if (!strcmp(claims[i].metric, "mean_jct")) {
+            where_from(out, p);
+            against_the_trend(out, c, p);
+        }
     }
     topics_line(out, "No difference shown in:", &none);
     topics_line(out, "Exactly the same:", &same);
@@ -273,12 +298,11 @@ static void change_cell(struct str *out, const struct paired *d)
 {
     struct str s = {0};
     double percent = (d->ratio_mean - 1) * 100;
+    if (d->verdict == VERDICT_NONE) str_append(&s, "~ ");
     if (d->n == 0 || !isfinite(percent)) str_append(&s, "-");
     else if (d->verdict == VERDICT_SAME || d->mean == 0) str_append(&s, "same");
     else if (percent >= 1000) str_printf(&s, "x%.3g", d->ratio_mean);
     else str_printf(&s, "%+.1f %%", percent);
-    if (d->verdict == VERDICT_NONE) str_append(&s, " ~");
-    else if (d->n) str_append(&s, "  ");
     cell(out, &s, CHANGE);
     str_free(&s);
 }
@@ -307,7 +331,7 @@ static void metrics_table(struct str *out, const struct compare *c, const struct
         size_t m = (size_t)metric_find(shown_metrics[i]);
         const struct paired *d = &p->metrics[m];
         struct scale u = words_difference_scale(metric_at(m)->unit, d->mean);
-        if (d->n == 0) continue;
+        if (d->n == 0 || (d->mean_a == 0 && d->mean_b == 0)) continue;
         words_left(out, shown_metrics[i], NAME);
         value_cell(out, &c->approaches[0], m, d->mean_a);
         value_cell(out, &c->approaches[p->other], m, d->mean_b);
@@ -451,7 +475,7 @@ static void job_line(struct str *out, const struct job_change *j)
     if (*j->team) str_printf(&s, ", team %s", j->team);
     str_append(&s, ", ");
     words_gpus(&s, j->gpu_shares);
-    str_append(&s, " GPUs): ");
+    str_append(&s, j->gpu_shares == 1000 ? " GPU): " : " GPUs): ");
     words_amount(&s, "s", (double)j->base_ns / 1e9);
     str_append(&s, " -> ");
     words_amount(&s, "s", (double)j->other_ns / 1e9);
