@@ -261,6 +261,16 @@ void pool_take(struct pool *p, uint32_t node, const struct place_request *r, str
     *part_add(a) = piece;
 }
 
+void pool_take_devices(struct pool *p, uint32_t node, uint64_t gpus, struct alloc *a)
+{
+    assert(p->nodes[node].up);
+    node_change(p, node, gpus, 0, false);
+    a->shares += INT64_C(1000) * __builtin_popcountll(gpus);
+    *part_add(a) = (struct alloc_part){.first_node = node, .n_nodes = 1, .gpus = gpus, .replicas = 1};
+}
+
+void pool_devices_taken(struct alloc *a) { pool_alloc_finish(a); }
+
 static void part_release(struct pool *p, const struct alloc *a, const struct alloc_part *part)
 {
     if (part->n_nodes == 0) { /* counted only */

@@ -81,6 +81,10 @@ enum place_result pool_place(struct pool *, const struct place_request *, struct
 enum place_result pool_place_on(struct pool *, uint32_t node, const struct place_request *, struct alloc *);
 /* Exactly these lowest-numbered nodes (ascending ids) with one replica each; false if any of them lacks it. */
 bool pool_place_nodes(struct pool *, const uint32_t *nodes, uint32_t n, const struct place_request *, struct alloc *);
+/* Exactly these free devices of a node, node by node in ascending order; pool_devices_taken when all are. For policies
+ * that keep a map of devices of their own (GPUs by name). */
+void pool_take_devices(struct pool *, uint32_t node, uint64_t gpus, struct alloc *);
+void pool_devices_taken(struct alloc *);
 /* True if an empty pool with all nodes up could hold the request. O(groups). */
 bool pool_could_ever(const struct pool *, const struct place_request *);
 /* What pool_place would say; changes nothing. */

@@ -12,6 +12,7 @@ static const struct policy_ops *const policies[N_ADMISSIONS] = {
     [ADMIT_FEWEST_GPUS] = &policy_fewest_gpus,
     [ADMIT_SRPT] = &policy_srpt,
     [ADMIT_LAS] = &policy_las,
+    [ADMIT_EASY] = &policy_easy,
 };
 
 const struct policy_ops *policy_find(enum admission_name name) { return policies[name]; }
