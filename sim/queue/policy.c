@@ -13,6 +13,7 @@ static const struct policy_ops *const policies[N_ADMISSIONS] = {
     [ADMIT_SRPT] = &policy_srpt,
     [ADMIT_LAS] = &policy_las,
     [ADMIT_EASY] = &policy_easy,
+    [ADMIT_CONSERVATIVE] = &policy_conservative,
 };
 
 const struct policy_ops *policy_find(enum admission_name name) { return policies[name]; }
