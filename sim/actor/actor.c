@@ -14,14 +14,35 @@
 
 /* ---- what the workload says ---- */
 
+static bool has_label(const struct node_group *g, const struct manifest_text *want)
+{
+    for (size_t i = 0; i < g->labels.n; i++)
+        if (!strcmp(g->labels.v[i].key, want->key) && !strcmp(g->labels.v[i].value, want->value)) return true;
+    return false;
+}
+
+/* Node groups that a pod template's selector leaves. */
+static uint64_t selected(const struct sim *s, const struct pod_template *pod)
+{
+    const struct cluster_spec *c = &s->scenario->cluster;
+    uint64_t set = UINT64_MAX;
+    for (uint32_t g = 0; pod && g < c->n_groups; g++)
+        for (size_t i = 0; i < pod->n_node_selector; i++)
+            if (!has_label(&c->groups[g], &pod->node_selector[i])) set &= ~(UINT64_C(1) << g);
+    return set;
+}
+
+/* What the job's nodes must be like (d->groups) is said of its workers; a head with a template has its own selector. */
 static struct ray_shape shape_of(const struct sim *s, const struct job *j, uint32_t role)
 {
     const struct job_detail *d = job_detail_of(s, j);
     const struct role_spec *r = &d->roles[role];
+    uint64_t own = selected(s, r->pod);
+    bool worker = r->role != ROLE_HEAD && r->role != ROLE_SUBMITTER;
     return (struct ray_shape){.shares = job_role_shares(s->scenario, j->spec, role),
                               .cpu_milli = r->cpu_milli,
                               .mem_bytes = r->mem_bytes,
-                              .groups = d->groups & j->live->groups};
+                              .groups = worker ? own & d->groups & j->live->groups : own};
 }
 
 static void add_group(struct ray_run *r, uint32_t role)
