@@ -204,6 +204,7 @@ struct kube_observer {
     void (*condition)(void *ctx, struct kube *, const struct job *, const char *type, const char *status, const char *reason,
                       const char *message);
     void (*object)(void *ctx, struct kube *, const struct job *, const char *kind, const char *name, bool added);
+    bool keep_objects; /* a job's objects are kept to the end, although nothing is held any more */
     void *ctx;
 };
 void kube_observe(struct kube *, const struct kube_observer *); /* must outlive the kube; NULL: none */

@@ -78,6 +78,7 @@ struct kube {
     struct gang *gangs;             /* 0 is none */
     uint32_t n_gangs, cap_gangs, free_gang;
     struct bucket taints;
+    struct kube_client evictions;
     int64_t pull_ns;                /* of the scenario's image; 0: none */
     const struct kube_observer *observer;
     struct pod_tally *partial_first, *partial_last;

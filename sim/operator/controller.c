@@ -118,10 +118,11 @@ static uint32_t objects_left(const struct torch_job *t)
     return n;
 }
 
-/* Somebody watches what becomes of the objects, so they are kept until their time to live is over. */
+/* Somebody watches what becomes of the objects. */
 static bool is_watched(const struct torch_job *t)
 {
-    return kube_observer(t->op->kube) && job_detail_of(t->op->sim, t->job)->ttl_ns != TIME_NEVER && !t->deleted;
+    const struct kube_observer *o = kube_observer(t->op->kube);
+    return o && o->keep_objects && !t->deleted;
 }
 
 static void forget_pods(struct torch_job *t)

@@ -69,8 +69,7 @@ static void add_types(struct torch_job *t)
         const struct role_spec *spec = &d->roles[i];
         uint32_t n = job_role_replicas(s->scenario, t->job->spec, i), shares = job_role_shares(s->scenario, t->job->spec, i);
         bool split = d->n_roles == 1 && d->kind != KIND_PYTORCHJOB && !t->max;
-        if (n == 0) continue;
-        if (split) {
+        if (split && n) {
             add_type(t, spec, ROLE_MASTER, 1, shares);
             if (n > 1) add_type(t, spec, ROLE_WORKER, n - 1, shares);
         } else {

@@ -5,33 +5,17 @@
 #include "tests/support/torch_play.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "input/objects.h"
-#include "sim/kube/kube.h"
 #include "sim/simulate.h"
-
-enum { TEXT = 160 };
-
-struct seen_condition { double t; char type[24], status[16], reason[48], message[TEXT]; };
-struct seen_pod { char name[64]; double created, deleted; int phase, restarts, exit; bool terminating; };
-struct seen_service { char name[64]; int added, deleted; };
-
-/* What one side showed. */
-struct side {
-    ARRAY(struct seen_condition) conditions;
-    ARRAY(struct seen_pod) pods;
-    ARRAY(struct seen_service) services;
-};
+#include "tests/support/side.h"
 
 struct play_action { struct torch_play *play; double t; char text[TEXT]; };
 
@@ -41,6 +25,7 @@ struct torch_play {
     struct scenario *scenario;
     struct pod_template templates[2];
     struct side recorded, ours;
+    struct side_watch watch;
     struct play_action *actions;
     size_t n_actions;
     double until;
@@ -57,89 +42,6 @@ static const char *text_of(const cJSON *o, const char *key)
 }
 
 static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
-
-/* ---- the recorded side ---- */
-
-/* Messages carry the recording's namespace, ours the default one. */
-static void neutral_message(char *to, size_t n, const char *message, const char *job)
-{
-    char slash[80];
-    snprintf(slash, sizeof slash, "/%s", job);
-    copy(to, n, message);
-    char *at = strstr(to, slash), *from = at;
-    if (!at) return;
-    while (from > to && from[-1] != ' ') from--;
-    memmove(from, at, strlen(at) + 1);
-}
-
-static void read_conditions(struct torch_play *p, const cJSON *object, const char *job)
-{
-    const cJSON *c;
-    cJSON_ArrayForEach(c, get(object, "conditions"))
-    {
-        struct seen_condition *s = array_add(&p->recorded.conditions);
-        s->t = get(c, "t")->valuedouble;
-        copy(s->type, sizeof s->type, text_of(c, "type"));
-        copy(s->status, sizeof s->status, text_of(c, "status"));
-        copy(s->reason, sizeof s->reason, text_of(c, "reason"));
-        neutral_message(s->message, sizeof s->message, text_of(c, "message") ? text_of(c, "message") : "", job);
-    }
-}
-
-static int phase_of(const char *s)
-{
-    static const char *const names[] = {"Pending", "Running", "Succeeded", "Failed"};
-    for (int i = 0; i < 4; i++)
-        if (s && strcmp(s, names[i]) == 0) return i;
-    return -1;
-}
-
-static void read_pods(struct torch_play *p)
-{
-    const cJSON *pod, *step;
-    cJSON_ArrayForEach(pod, get(p->json, "pods"))
-    {
-        struct seen_pod *s = array_add(&p->recorded.pods);
-        copy(s->name, sizeof s->name, text_of(pod, "name"));
-        s->created = get(pod, "created")->valuedouble;
-        s->deleted = cJSON_IsNumber(get(pod, "deleted")) ? get(pod, "deleted")->valuedouble : -1;
-        s->exit = -1;
-        cJSON_ArrayForEach(step, get(pod, "track"))
-        {
-            const cJSON *state = cJSON_GetArrayItem(step, 1);
-            s->phase = phase_of(text_of(state, "phase"));
-            const cJSON *restarts = get(state, "restarts"), *code = get(state, "exit");
-            if (cJSON_IsNumber(restarts)) s->restarts = restarts->valueint;
-            if (cJSON_IsArray(restarts)) s->restarts = cJSON_GetArrayItem(restarts, 0)->valueint;
-            if (cJSON_IsArray(code)) s->exit = cJSON_GetArrayItem(code, 0)->valueint;
-            s->terminating = cJSON_IsTrue(get(state, "terminating"));
-        }
-    }
-}
-
-static struct seen_service *service_named(struct side *s, const char *name)
-{
-    for (size_t i = 0; i < s->services.n; i++)
-        if (strcmp(s->services.v[i].name, name) == 0) return &s->services.v[i];
-    struct seen_service *n = array_add(&s->services);
-    copy(n->name, sizeof n->name, name);
-    return n;
-}
-
-static void read_services(struct torch_play *p)
-{
-    const cJSON *o, *change;
-    cJSON_ArrayForEach(o, get(p->json, "other"))
-    {
-        if (strncmp(o->string, "Service/", 8) != 0) continue;
-        struct seen_service *s = service_named(&p->recorded, o->string + 8);
-        cJSON_ArrayForEach(change, o)
-        {
-            bool added = strcmp(cJSON_GetArrayItem(change, 1)->valuestring, "ADDED") == 0;
-            *(added ? &s->added : &s->deleted) += 1;
-        }
-    }
-}
 
 /* ---- the scenario ---- */
 
@@ -291,9 +193,9 @@ struct torch_play *torch_play_read(const char *path, char no[256])
     p->until = get(json, "observed_until")->valuedouble;
     const cJSON *object;
     cJSON_ArrayForEach(object, get(json, "objects"))
-        if (!strncmp(object->string, "PyTorchJob/", 11)) read_conditions(p, object, object->string + 11);
-    read_pods(p);
-    read_services(p);
+        if (!strncmp(object->string, "PyTorchJob/", 11)) side_read_object(&p->recorded, object, object->string + 11);
+    side_read_pods(&p->recorded, get(json, "pods"), "");
+    side_read_services(&p->recorded, get(json, "other"), "");
     read_actions(p);
     if (make_scenario(p, no)) return p;
     torch_play_free(p);
@@ -301,53 +203,6 @@ struct torch_play *torch_play_read(const char *path, char no[256])
 }
 
 /* ---- our side ---- */
-
-static double seconds(struct kube *k) { return (double)sim_now(kube_sim(k)) / 1e9; }
-
-static void on_pod(void *ctx, struct kube *k, const struct pod *pod, enum pod_change what)
-{
-    struct torch_play *p = ctx;
-    struct seen_pod *s = NULL;
-    char name[64];
-    kube_pod_name(k, pod, name, sizeof name);
-    if (what == POD_CREATED) {
-        ((struct pod *)pod)->spec.uses_init = false; /* KWOK runs no init containers */
-        s = array_add(&p->ours.pods);
-        copy(s->name, sizeof s->name, name);
-        s->created = seconds(k);
-        s->deleted = s->exit = -1;
-    }
-    for (size_t i = p->ours.pods.n; !s && i-- > 0;)
-        if (strcmp(p->ours.pods.v[i].name, name) == 0) s = &p->ours.pods.v[i];
-    if (what == POD_GONE) s->deleted = seconds(k);
-    s->phase = pod->phase;
-    s->restarts = (int)pod->restarts;
-    s->exit = pod->phase >= POD_SUCCEEDED && !pod->evicted ? pod->exit_code : -1;
-    s->terminating = pod->terminating;
-}
-
-static void on_condition(void *ctx, struct kube *k, const struct job *j, const char *type, const char *status,
-                         const char *reason, const char *message)
-{
-    struct torch_play *p = ctx;
-    struct seen_condition *s = array_add(&p->ours.conditions);
-    char number[24];
-    s->t = seconds(k);
-    copy(s->type, sizeof s->type, type);
-    copy(s->status, sizeof s->status, status);
-    copy(s->reason, sizeof s->reason, reason);
-    neutral_message(s->message, sizeof s->message, message ? message : "", job_id(p->scenario, j->spec, number));
-}
-
-static void on_object(void *ctx, struct kube *k, const struct job *j, const char *kind, const char *name, bool added)
-{
-    struct torch_play *p = ctx;
-    (void)k;
-    (void)j;
-    (void)kind;
-    struct seen_service *s = service_named(&p->ours, name);
-    *(added ? &s->added : &s->deleted) += 1;
-}
 
 /* How long the recorded pod took to go after the driver deleted it. */
 static int64_t recorded_grace(const struct torch_play *p, const char *pod, double t)
@@ -375,7 +230,7 @@ static void restart_in_place(struct torch_play *p, const char *name, unsigned ti
         return;
     }
     pod->restarts += times; /* the driver patched the status */
-    on_pod(p, p->sim->kube, pod, POD_RESTARTED);
+    side_see_pod(&p->watch, p->sim->kube, pod);
     pod->spec.ops->changed(p->sim->kube, pod, POD_READY);
 }
 
@@ -412,11 +267,14 @@ static void on_action(void *ctx, void *arg)
         snprintf(p->trouble, sizeof p->trouble, "unknown action: %.200s", a->text);
 }
 
+static void without_init(struct pod *pod) { pod->spec.uses_init = false; } /* KWOK runs no init containers */
+
 void torch_play_run(struct torch_play *p)
 {
     struct sim_options options = {.dir = NULL};
     struct sim_result result = {.jobs = 0};
-    struct kube_observer observer = {.pod = on_pod, .condition = on_condition, .object = on_object, .ctx = p};
+    p->watch = (struct side_watch){.side = &p->ours, .created = without_init};
+    struct kube_observer observer = side_observer(&p->watch);
     char *error = NULL;
     p->sim = sim_create(p->scenario, &options, &error);
     kube_observe(p->sim->kube, &observer);
@@ -429,186 +287,25 @@ void torch_play_run(struct torch_play *p)
     sim_result_free(&result);
 }
 
-/* ---- comparison ---- */
-
-static bool differ(char why[1024], const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(why, 1024, fmt, args);
-    va_end(args);
-    return false;
-}
-
 static bool has_master(const struct torch_play *p)
 {
     return get(get(get(get(p->json, "manifest"), "spec"), "pytorchReplicaSpecs"), "Master") != NULL;
 }
 
-/* A time during which Restarting was shown. */
-struct incident { double from, to; bool worker; };
-
-struct split { ARRAY(struct incident) incidents; ARRAY(const struct seen_condition *) rest; };
-
-/* Takes Restarting, and the Running that it replaces and that replaces it, out of the list. */
-static struct split split_conditions(const struct side *s)
+bool torch_play_compare(struct torch_play *p, char why[1024])
 {
-    struct split out = {0};
-    bool restarting = false;
-    for (size_t i = 0; i < s->conditions.n; i++) {
-        const struct seen_condition *c = &s->conditions.v[i];
-        bool removed = strcmp(c->status, "(removed)") == 0;
-        if (!strcmp(c->type, "Restarting")) {
-            if (!removed && !restarting)
-                array_push(&out.incidents, (struct incident){c->t, 1e9, strstr(c->message, "Worker") != NULL});
-            if (removed) out.incidents.v[out.incidents.n - 1].to = c->t;
-            restarting = !removed;
-            continue;
-        }
-        if (!strcmp(c->type, "Running") && removed) continue;
-        bool back = !strcmp(c->type, "Running") && !strcmp(c->status, "True") && i + 1 < s->conditions.n &&
-                    !strcmp(s->conditions.v[i + 1].type, "Restarting") && s->conditions.v[i + 1].status[0] == '(';
-        if (!back) array_push(&out.rest, c);
+    struct side_rules rules = {.has_master = has_master(p), .slack_s = 2};
+    if (p->trouble[0]) {
+        snprintf(why, 1024, "%s", p->trouble);
+        return false;
     }
-    return out;
-}
-
-static void split_free(struct split *s)
-{
-    array_free(&s->incidents);
-    array_free(&s->rest);
-}
-
-static bool overlap(const struct incident *a, const struct incident *b)
-{
-    const double slack = 1.5; /* s: the recordings' uncertainty */
-    return a->from <= b->to + slack && b->from <= a->to + slack;
-}
-
-static bool incidents_agree(const struct torch_play *p, const struct split *r, const struct split *o, char why[1024])
-{
-    for (size_t i = 0; i < r->incidents.n; i++) {
-        bool found = false;
-        for (size_t k = 0; k < o->incidents.n; k++) found |= overlap(&r->incidents.v[i], &o->incidents.v[k]);
-        if (!found) return differ(why, "recorded Restarting at %.2f s, ours not", r->incidents.v[i].from);
-    }
-    for (size_t k = 0; k < o->incidents.n; k++) {
-        bool found = false;
-        for (size_t i = 0; i < r->incidents.n; i++) found |= overlap(&r->incidents.v[i], &o->incidents.v[k]);
-        if (!found && !(has_master(p) && o->incidents.v[k].worker))
-            return differ(why, "our Restarting at %.2f s is not recorded", o->incidents.v[k].from);
-    }
-    return true;
-}
-
-static bool rest_agrees(const struct split *r, const struct split *o, char why[1024])
-{
-    for (size_t i = 0; i < r->rest.n || i < o->rest.n; i++) {
-        const struct seen_condition *a = i < r->rest.n ? r->rest.v[i] : NULL, *b = i < o->rest.n ? o->rest.v[i] : NULL;
-        if (a && b && !strcmp(a->type, b->type) && !strcmp(a->status, b->status) && !strcmp(a->reason, b->reason) &&
-            !strcmp(a->message, b->message))
-            continue;
-        return differ(why, "condition %zu: recorded %s %s %s (%s), ours %s %s %s (%s)", i, a ? a->type : "none",
-                      a ? a->status : "", a ? a->reason : "", a ? a->message : "", b ? b->type : "none",
-                      b ? b->status : "", b ? b->reason : "", b ? b->message : "");
-    }
-    return true;
-}
-
-static bool conditions_agree(const struct torch_play *p, char why[1024])
-{
-    struct split r = split_conditions(&p->recorded), o = split_conditions(&p->ours);
-    bool same = rest_agrees(&r, &o, why) && incidents_agree(p, &r, &o, why);
-    split_free(&r);
-    split_free(&o);
-    return same;
-}
-
-static const struct seen_pod *nth(const struct side *s, const char *name, size_t n)
-{
-    for (size_t i = 0; i < s->pods.n; i++)
-        if (strcmp(s->pods.v[i].name, name) == 0 && n-- == 0) return &s->pods.v[i];
-    return NULL;
-}
-
-static bool near(double a, double b) { return fabs(a - b) <= 2.0; }
-
-static bool pod_agrees(const struct seen_pod *a, const struct seen_pod *b, char why[1024])
-{
-    if ((a->deleted >= 0) != (b->deleted >= 0))
-        return differ(why, "%s: recorded %s, ours %s", a->name, a->deleted >= 0 ? "deleted" : "left",
-                      b->deleted >= 0 ? "deleted" : "left");
-    if (!near(a->created, b->created) && a->created > 4) /* bring-up on a loaded host is no matter of semantics */
-        return differ(why, "%s: created at %.2f s, ours %.2f s", a->name, a->created, b->created);
-    if (a->deleted >= 0 && !near(a->deleted, b->deleted))
-        return differ(why, "%s: deleted at %.2f s, ours %.2f s", a->name, a->deleted, b->deleted);
-    if (a->phase != b->phase || a->restarts != b->restarts || a->exit != b->exit || a->terminating != b->terminating)
-        return differ(why, "%s: last phase %d, restarts %d, exit %d, terminating %d; ours %d, %d, %d, %d", a->name, a->phase,
-                      a->restarts, a->exit, a->terminating, b->phase, b->restarts, b->exit, b->terminating);
-    return true;
-}
-
-/* Each instance of each name; and within a replica type the order of creation. */
-static bool pods_agree(const struct torch_play *p, char why[1024])
-{
-    if (p->recorded.pods.n != p->ours.pods.n)
-        return differ(why, "recorded %zu pods, ours %zu", p->recorded.pods.n, p->ours.pods.n);
-    for (size_t i = 0; i < p->recorded.pods.n; i++) {
-        const struct seen_pod *a = &p->recorded.pods.v[i];
-        size_t n = 0;
-        for (size_t k = 0; k < i; k++) n += !strcmp(p->recorded.pods.v[k].name, a->name);
-        const struct seen_pod *b = nth(&p->ours, a->name, n);
-        if (!b) return differ(why, "instance %zu of %s is missing", n, a->name);
-        if (!pod_agrees(a, b, why)) return false;
-    }
-    return true;
-}
-
-static bool services_agree(const struct torch_play *p, char why[1024])
-{
-    if (p->recorded.services.n != p->ours.services.n)
-        return differ(why, "recorded %zu services, ours %zu", p->recorded.services.n, p->ours.services.n);
-    for (size_t i = 0; i < p->recorded.services.n; i++) {
-        const struct seen_service *a = &p->recorded.services.v[i];
-        const struct seen_service *b = service_named(&((struct torch_play *)p)->ours, a->name);
-        if (a->added != b->added || a->deleted != b->deleted)
-            return differ(why, "Service %s: added %d, deleted %d; ours %d, %d", a->name, a->added, a->deleted, b->added,
-                          b->deleted);
-    }
-    return true;
-}
-
-bool torch_play_compare(const struct torch_play *p, char why[1024])
-{
-    if (p->trouble[0]) return differ(why, "%s", p->trouble);
-    return conditions_agree(p, why) && pods_agree(p, why) && services_agree(p, why);
-}
-
-static void print_side(const char *title, const struct side *s)
-{
-    printf("  %s\n", title);
-    for (size_t i = 0; i < s->conditions.n; i++) {
-        const struct seen_condition *c = &s->conditions.v[i];
-        printf("    %8.2f  %-10s %-9s %-24s %s\n", c->t, c->type, c->status, c->reason, c->message);
-    }
-    for (size_t i = 0; i < s->pods.n; i++) {
-        const struct seen_pod *d = &s->pods.v[i];
-        printf("    %8.2f  %-14s deleted %6.2f phase %d restarts %d exit %d terminating %d\n", d->created, d->name,
-               d->deleted, d->phase, d->restarts, d->exit, d->terminating);
-    }
+    return sides_agree(&p->recorded, &p->ours, &rules, why);
 }
 
 void torch_play_print(const struct torch_play *p)
 {
-    print_side("recorded", &p->recorded);
-    print_side("ours", &p->ours);
-}
-
-static void side_free(struct side *s)
-{
-    array_free(&s->conditions);
-    array_free(&s->pods);
-    array_free(&s->services);
+    side_print("recorded", &p->recorded);
+    side_print("ours", &p->ours);
 }
 
 void torch_play_free(struct torch_play *p)

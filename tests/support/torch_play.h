@@ -10,12 +10,7 @@
  * removes a deleted pod after 0.3 s (KWOK's stages), or when the recording says for pods that the driver deleted by hand.
  * The controller's client has raised limits, as in the recordings.
  *
- * Compared: conditions in order with status, reason and message; each instance of each pod (created, deleted or left, last
- * phase, restarts, exit code; times within 2 s, the recordings' own uncertainty); services; pods at the end.
- * One thing is not determined by the controller's code (orchestration facts, section 10): Go walks the replica types in
- * random order, and when Worker comes before Master, Restarting is overwritten by Running in the same pass. So a visible
- * Restarting must lie within one of ours; ours may be missing only when a worker failed under a running master; while it
- * lasts the recorded one may flicker.
+ * What is compared, and what the controller's code leaves open, stands in side.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -28,7 +23,7 @@ struct torch_play;
 
 struct torch_play *torch_play_read(const char *path, char no[256]);
 void torch_play_run(struct torch_play *);
-bool torch_play_compare(const struct torch_play *, char why[1024]);
+bool torch_play_compare(struct torch_play *, char why[1024]);
 void torch_play_print(const struct torch_play *); /* both sides, for people */
 void torch_play_free(struct torch_play *);
 
