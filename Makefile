@@ -33,7 +33,10 @@ TESTS    := $(TEST_SRC:%.c=$(BUILD)/%)
 BENCHES  := $(BENCH_SRC:%.c=$(BUILD)/%)
 LIB      := $(BUILD)/libtrainyard.a
 
-.PHONY: all all-objects demo check test bench fuzz install clean help deps deps-check headers format
+SHELL    := /bin/bash
+
+.PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang test bench fuzz \
+        install clean help headers
 all: $(BIN)/trainyard
 
 include build-rules.mk

@@ -19,18 +19,13 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_LIB_OBJ) $(LIB)
 # Fuzzers: clang's libFuzzer over the library built for it, FUZZ_SECONDS each, from the seeds in tests/fuzz/corpus/NAME.
 # What it learns stays in build-fuzz/corpus; an input that fails is left in build-fuzz/ and named.
 FUZZ_SECONDS ?= 60
+FUZZ_JOBS ?= 2
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 fuzz:
 	@$(MAKE) -s CC=clang BUILD=build-fuzz OPT=-O1 SAN="-fsanitize=fuzzer-no-link $(FUZZ_SAN)" $(FUZZ_NAMES:%=build-fuzz/tests/fuzz/fuzz_%)
-	@for name in $(FUZZ_NAMES); do \
-	  mkdir -p build-fuzz/corpus/$$name; seeds=; [ -d tests/fuzz/corpus/$$name ] && seeds=tests/fuzz/corpus/$$name; \
-	  build-fuzz/tests/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 -verbosity=0 \
-	    -print_final_stats=1 -artifact_prefix=build-fuzz/$$name- build-fuzz/corpus/$$name $$seeds >build-fuzz/$$name.log 2>&1 \
-	    || { cat build-fuzz/$$name.log; echo "fuzz_$$name: failed"; exit 1; }; \
-	  echo "fuzz_$$name: clean, $$(sed -n 's/^stat::number_of_executed_units: *//p' build-fuzz/$$name.log) inputs in $(FUZZ_SECONDS) s"; \
-	done
+	@printf '%s\n' $(FUZZ_NAMES) | xargs -P $(FUZZ_JOBS) -I NAME bash tests/house/fuzz_one.sh NAME $(FUZZ_SECONDS)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)
@@ -47,7 +42,58 @@ bench: $(BENCHES)
 	@for b in $(sort $(wildcard tests/bench/*.sh)); do bash $$b $(BUILD) || exit 1; done
 
 clean:
-	rm -rf $(BUILD) $(BIN)
+	rm -rf build build-* $(BIN)
+
+# ---- what people call ----
+
+help:
+	@echo "make            build bin/trainyard"
+	@echo "make demo       install what is missing, build, and compare both approaches on a shipped scenario"
+	@echo "make check      install what is missing, and run all tests that need no live cluster"
+	@echo "make bench      one line a figure, with its goal and, where ../shared is there, the reference beside"
+	@echo "make fuzz       each reader for FUZZ_SECONDS (60) under libFuzzer"
+	@echo "make check-sanitizers | check-threads | check-valgrind | check-clang     what CI adds"
+	@echo "make install    to PREFIX ($(PREFIX))"
+	@echo "make clean"
+
+demo:
+	@bash tests/house/packages.sh build
+	@$(MAKE) -s all
+	$(BIN)/trainyard compare scenarios/demo.json
+
+check:
+	@bash tests/house/packages.sh check
+	@$(MAKE) -s check-all
+
+check-all: all $(TESTS) headers
+	@bash tests/house/arrows.sh
+	@bash tests/house/no_libm.sh $(BUILD)
+	@bash tests/house/same_bits.sh
+	@bash tests/house/fingerprints.sh
+	@bash tests/house/run_tests.sh $(TESTS) | tee $(BUILD)/tests.log; test $${PIPESTATUS[0]} = 0
+	@tail -1 $(BUILD)/tests.log > $(BUILD)/tests.count
+
+test: $(TESTS)
+	@bash tests/house/run_tests.sh $(TESTS)
+
+# The same tests under address and undefined sanitizers, thread sanitizer (what has threads), valgrind (a part; it is slow).
+check-sanitizers:
+	@$(MAKE) -s BUILD=build-san BIN=build-san/bin OPT=-O1 SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" test
+
+check-threads:
+	@$(MAKE) -s BUILD=build-tsan BIN=build-tsan/bin OPT=-O1 SAN="-fsanitize=thread" build-tsan/bin/trainyard
+	@bash tests/house/threads.sh build-tsan/bin/trainyard
+
+check-valgrind: all $(TESTS)
+	@bash tests/house/valgrind.sh $(BUILD) $(BIN)
+
+check-clang:
+	@$(MAKE) -s CC=clang BUILD=build-clang BIN=build-clang/bin all-objects build-clang/bin/trainyard
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard
+	install -m 755 $(BIN)/trainyard $(DESTDIR)$(PREFIX)/bin/trainyard
+	cp -r scenarios/. $(DESTDIR)$(PREFIX)/share/trainyard/
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -1,0 +1,38 @@
+#!/bin/bash
+# packages.sh - the Debian packages that Trainyard needs; installs the missing ones with one announced call.
+#
+#     tests/house/packages.sh build|check|ci [--list]
+#
+# build: to build and run. check: also what the tests need. ci: also sanitizers, fuzzers, valgrind and clang.
+# Elsewhere than on Debian and its kin it names the packages and what they stand for, and exits 1 when a header is missing.
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+set -e
+build="gcc make libc6-dev libgsl-dev libcjson-dev libyaml-dev libcsv-dev zlib1g-dev"
+check="$build libcmocka-dev python3"
+ci="$check clang libclang-rt-14-dev valgrind"
+case ${1:-build} in
+    build) want=$build ;;
+    check) want=$check ;;
+    ci) want=$ci ;;
+    *) echo "usage: packages.sh build|check|ci [--list]" >&2; exit 2 ;;
+esac
+[ "$2" != --list ] || { echo "$want"; exit 0; }
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    for h in gsl/gsl_version.h cjson/cJSON.h yaml.h csv.h zlib.h; do
+        echo "#include <$h>" | ${CC:-cc} -fsyntax-only -x c - 2>/dev/null || lacks="$lacks $h"
+    done
+    [ -z "$lacks" ] || { echo "missing:$lacks. Install what these Debian packages stand for: $want" >&2; exit 1; }
+    exit 0
+fi
+
+missing=
+for p in $want; do
+    dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q '^install ok installed' || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+echo "installing missing packages with apt-get:$missing" >&2
+$sudo sh -c "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing" >&2
