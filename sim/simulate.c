@@ -80,6 +80,18 @@ static void add_nodes(struct sim *s)
     }
 }
 
+/* The resolved scenario goes with the run: running that file again gives the same fingerprint. */
+static bool attach_scenario(struct sim *s, char **error)
+{
+    struct str json = {0}, csv = {0};
+    scenario_resolved(s->scenario, &json, &csv);
+    bool ok = run_attach(s->out, "scenario.json", str_text(&json), json.n, error);
+    if (ok && csv.n) ok = run_attach(s->out, "scenario.jobs.csv", str_text(&csv), csv.n, error);
+    str_free(&json);
+    str_free(&csv);
+    return ok;
+}
+
 static bool open_run(struct sim *s, const struct sim_options *o, char **error)
 {
     const struct scenario *sc = s->scenario;
@@ -99,7 +111,9 @@ static bool open_run(struct sim *s, const struct sim_options *o, char **error)
     s->out = run_create(o->dir, &meta, error);
     if (!s->out) return false;
     s->recorder = run_recorder(s->out);
-    return true;
+    if (!o->dir || attach_scenario(s, error)) return true;
+    run_finish(s->out, RUN_FAILED, NULL, 0, &(char *){NULL});
+    return false;
 }
 
 static void add_life_cycles(struct sim *s)
