@@ -1,0 +1,195 @@
+/* test_env.c - environment and init container of each pod of the recorded PyTorchJobs, name by name and in order.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "sim/operator/env.h"
+#include "tests/support/shared.h"
+
+static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
+
+static const char *text(struct arena *a, const cJSON *v)
+{
+    if (cJSON_IsNumber(v)) return arena_printf(a, "%d", v->valueint);
+    return cJSON_IsString(v) ? v->valuestring : NULL;
+}
+
+static int64_t number(const cJSON *v) { return cJSON_IsNumber(v) ? v->valueint : -1; }
+
+static void read_container(struct arena *a, const cJSON *json, struct manifest_container *c)
+{
+    const cJSON *e;
+    c->name = text(a, get(json, "name"));
+    c->env = arena_array(a, (size_t)cJSON_GetArraySize(get(json, "env")) + 1, struct manifest_env);
+    cJSON_ArrayForEach(e, get(json, "env"))
+        c->env[c->n_env++] = (struct manifest_env){text(a, get(e, "name")), text(a, get(e, "value"))};
+    c->ports = arena_array(a, (size_t)cJSON_GetArraySize(get(json, "ports")) + 1, struct manifest_port);
+    cJSON_ArrayForEach(e, get(json, "ports"))
+        c->ports[c->n_ports++] =
+            (struct manifest_port){text(a, get(e, "name")), text(a, get(e, "protocol")), number(get(e, "containerPort"))};
+}
+
+static void read_role(struct arena *a, const cJSON *specs, enum role role, struct manifest *m)
+{
+    const cJSON *r = get(specs, role_names[role]), *c;
+    if (!r) return;
+    struct pod_template *t = &m->pods[m->n_pods++];
+    const cJSON *containers = get(get(get(r, "template"), "spec"), "containers");
+    t->role = role;
+    t->replicas = number(get(r, "replicas"));
+    t->containers = arena_array(a, (size_t)cJSON_GetArraySize(containers) + 1, struct manifest_container);
+    cJSON_ArrayForEach(c, containers) read_container(a, c, &t->containers[t->n_containers++]);
+}
+
+static void read_elastic(struct arena *a, const cJSON *e, struct manifest *m)
+{
+    const cJSON *c;
+    m->elastic = e != NULL;
+    m->elastic_min = number(get(e, "minReplicas"));
+    m->elastic_max = number(get(e, "maxReplicas"));
+    m->elastic_restarts = number(get(e, "maxRestarts"));
+    m->elastic_nproc = text(a, get(e, "nProcPerNode"));
+    m->rdzv_backend = text(a, get(e, "rdzvBackend"));
+    m->rdzv_host = text(a, get(e, "rdzvHost"));
+    m->rdzv_id = text(a, get(e, "rdzvId"));
+    m->rdzv_port = number(get(e, "rdzvPort"));
+    m->standalone = cJSON_IsTrue(get(e, "standalone"));
+    m->rdzv_conf = arena_array(a, (size_t)cJSON_GetArraySize(get(e, "rdzvConf")) + 1, struct manifest_text);
+    cJSON_ArrayForEach(c, get(e, "rdzvConf"))
+        m->rdzv_conf[m->n_rdzv_conf++] = (struct manifest_text){text(a, get(c, "key")), text(a, get(c, "value"))};
+}
+
+static void read_manifest(struct arena *a, const cJSON *json, struct manifest *m)
+{
+    const cJSON *spec = get(json, "spec");
+    m->name = text(a, get(get(json, "metadata"), "name"));
+    m->nproc = text(a, get(spec, "nprocPerNode"));
+    m->pods = arena_array(a, 2, struct pod_template);
+    read_role(a, get(spec, "pytorchReplicaSpecs"), ROLE_MASTER, m);
+    read_role(a, get(spec, "pytorchReplicaSpecs"), ROLE_WORKER, m);
+    read_elastic(a, get(spec, "elasticPolicy"), m);
+}
+
+static void compare_env(const char *pod, const struct pod_env *e, const cJSON *recorded)
+{
+    size_t i = 0;
+    const cJSON *v;
+    cJSON_ArrayForEach(v, recorded)
+    {
+        const cJSON *name = get(v, "name"), *value = get(v, "value");
+        if (i >= e->n) fail_msg("%s: %s is missing", pod, name->valuestring);
+        assert_string_equal(e->v[i].name, name->valuestring);
+        if (value) assert_string_equal(e->v[i].value, value->valuestring);
+        i++;
+    }
+    if (i < e->n) fail_msg("%s: %s is not recorded", pod, e->v[i].name);
+}
+
+static void compare_init(struct arena *a, const struct manifest *m, enum role role, const cJSON *recorded)
+{
+    const char *const *words = torch_init_command(a, m, role);
+    const cJSON *c = cJSON_GetArrayItem(recorded, 0), *w;
+    assert_int_equal(words != NULL, c != NULL);
+    if (!c) return;
+    assert_string_equal(get(c, "name")->valuestring, TORCH_INIT_NAME);
+    assert_string_equal(get(c, "image")->valuestring, TORCH_INIT_IMAGE);
+    size_t i = 0;
+    cJSON_ArrayForEach(w, get(c, "command")) assert_string_equal(words[i++], w->valuestring);
+    assert_int_equal(i, 3);
+}
+
+static void compare_pod(struct arena *a, const struct manifest *m, const cJSON *pod)
+{
+    const cJSON *labels = get(pod, "labels"), *c;
+    enum role role = strcmp(get(labels, "training.kubeflow.org/replica-type")->valuestring, "master") ? ROLE_WORKER : ROLE_MASTER;
+    uint32_t index = (uint32_t)atoi(get(labels, "training.kubeflow.org/replica-index")->valuestring);
+    size_t container = 0;
+    cJSON_ArrayForEach(c, get(pod, "containers"))
+    {
+        struct pod_env e = torch_env(a, m, role, index, container++);
+        compare_env(get(pod, "name")->valuestring, &e, get(c, "env"));
+    }
+    compare_init(a, m, role, get(pod, "initContainers"));
+}
+
+static void compare_file(const char *path)
+{
+    struct diag d = {0};
+    struct arena a = {0};
+    struct manifest m = {0};
+    size_t n;
+    const cJSON *pod;
+    char *bytes = file_read(path, 64 << 20, &n, &d);
+    assert_non_null(bytes);
+    cJSON *json = cJSON_ParseWithLength(bytes, n);
+    assert_non_null(json);
+    read_manifest(&a, get(json, "manifest"), &m);
+    cJSON_ArrayForEach(pod, get(json, "pods")) compare_pod(&a, &m, pod);
+    cJSON_Delete(json);
+    arena_free(&a);
+    free(bytes);
+    diag_free(&d);
+}
+
+static int is_env(const struct dirent *d) { return strncmp(d->d_name, "pytorchjob-", 11) == 0; }
+
+static void recorded_environments(void **state)
+{
+    char folder[SHARED_PATH_MAX], path[SHARED_PATH_MAX + 300];
+    struct dirent **files;
+    (void)state;
+    shared_path(folder, "recorded/env");
+    int n = scandir(folder, &files, is_env, alphasort);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]->d_name);
+        compare_file(path);
+        free(files[i]);
+    }
+    free(files);
+    printf("%d recorded environments are equal\n", n);
+}
+
+/* Facts section 10: an elastic job with a Master keeps RANK and MASTER_*, its rendezvous is at worker 0; what is set of
+ * PET_RDZV_ID, _CONF, PET_STANDALONE comes last, in this order (TO pytorch/elastic.go). */
+static void elastic_with_master(void **state)
+{
+    struct arena a = {0};
+    struct pod_template pods[2] = {{.role = ROLE_MASTER, .replicas = 1}, {.role = ROLE_WORKER, .replicas = 3}};
+    struct manifest_text conf[2] = {{"timeout", "900"}, {"read_timeout", "60"}};
+    struct manifest m = {.name = "e", .pods = pods, .n_pods = 2, .nproc = "4", .elastic = true, .elastic_min = -1, .elastic_max = 8,
+                         .elastic_restarts = -1, .rdzv_port = -1, .rdzv_id = "x", .rdzv_conf = conf, .n_rdzv_conf = 2,
+                         .standalone = true};
+    static const char *const expected[] = {
+        "PYTHONUNBUFFERED=1", "MASTER_PORT=23456", "PET_MASTER_PORT=23456", "MASTER_ADDR=e-master-0",
+        "PET_MASTER_ADDR=e-master-0", "WORLD_SIZE=16", "RANK=3", "PET_NODE_RANK=3", "PET_NPROC_PER_NODE=4",
+        "PET_RDZV_ENDPOINT=e-worker-0:23456", "PET_RDZV_BACKEND=c10d", "PET_NNODES=3:8", "PET_RDZV_ID=x",
+        "PET_RDZV_CONF=timeout=900,read_timeout=60", "PET_STANDALONE=",
+    };
+    (void)state;
+    struct pod_env e = torch_env(&a, &m, ROLE_WORKER, 2, 0);
+    assert_int_equal(e.n, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < e.n; i++)
+        assert_string_equal(arena_printf(&a, "%s=%s", e.v[i].name, e.v[i].value), expected[i]);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_environments), cmocka_unit_test(elastic_with_master)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
