@@ -119,7 +119,11 @@ static void update_wait(struct ray_run *r)
     struct job *j = r->job;
     if (j->state != JOB_ADMITTED || (j->flags & (JOB_STOPPING | JOB_ENDED))) return;
     bool placed = r->train && (r->train->failing || (r->train->pg && r->train->pg->state == PG_CREATED));
-    if (placed || (r->train && r->train->driver_dead) || in_shared(r)) return;
+    if (placed || (r->train && (r->train->driver_dead || in_shared(r)))) return;
+    if (in_shared(r)) {
+        job_wait(r->sim, j, r->rayjob->spec.shared->status.ready ? WAIT_CONTROL_PLANE : WAIT_HEAD);
+        return;
+    }
     unsigned reason = r->cluster ? wait_of_pods(r) : WAIT_CONTROL_PLANE;
     if (reason == WAIT_CONTROL_PLANE && r->train && r->cluster && r->cluster->status.ready) reason = WAIT_PEERS;
     job_wait(r->sim, j, reason);
@@ -172,7 +176,8 @@ static void on_release(void *ctx, void *arg)
     r->release = EVENT_NONE;
     if (!all_gone(r)) return;
     if (j->flags & JOB_ENDED) {
-        if (r->rayjob) rayjob_delete(r->rayjob); /* what is left of it are records, no resources */
+        if (r->rayjob) rayjob_delete(r->rayjob); /* what is left of it are submitters */
+        if (r->rayjob && !rayjob_idle(r->rayjob)) return;
         event_cancel(s->events, r->release);
         forget_run(r);
         job_released(s, j);
@@ -342,6 +347,18 @@ static void rj_empty(struct rayjob *rj) { check_release(rj->spec.ctx); }
 static const struct rayjob_ops job_ops = {
     .make_cluster = rj_make_cluster, .submit = rj_submit, .kill = rj_kill, .status = rj_status, .empty = rj_empty};
 
+void actor_shared_ready(struct actor *a)
+{
+    for (size_t i = 0; i < a->sim->next_arrival; i++) {
+        struct job *j = a->sim->by_index[i];
+        if (!j || !j->live || j->live->life != &lifecycle_ray_train_v2) continue;
+        struct ray_run *r = j->live->state;
+        if (!r || !in_shared(r)) continue;
+        rayjob_look(r->rayjob);
+        update_wait(r);
+    }
+}
+
 void actor_driver_ended(struct ray_train *t, enum ray_train_state state)
 {
     struct ray_run *r = t->ctx;
@@ -470,12 +487,15 @@ static bool script_on_pod(struct ray_run *r, struct pod *p, const struct script_
     }
 }
 
-static void delete_job(struct ray_run *r)
+/* Not while a policy has it or takes it back: then the job is none of this life cycle's. */
+static bool delete_job(struct ray_run *r)
 {
-    if (r->job->flags & JOB_ENDED) return;
+    bool ours = r->job->state == JOB_ADMITTED || r->job->state == JOB_RUNNING;
+    if (!ours || (r->job->flags & (JOB_STOPPING | JOB_ENDED))) return false;
     stop_driver(r);
     job_finished(r->sim, r->job, JOB_CANCELLED);
     let_go(r);
+    return true;
 }
 
 static bool script_on_job(struct ray_run *r, const struct script_action *a)
@@ -493,7 +513,7 @@ static bool script_on_job(struct ray_run *r, const struct script_action *a)
     case DO_TOUCH:
         if (r->rayjob) rayjob_look(r->rayjob);
         return true;
-    case DO_DELETE_JOB: delete_job(r); return true;
+    case DO_DELETE_JOB: return delete_job(r);
     default: return false;
     }
 }

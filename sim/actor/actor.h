@@ -52,6 +52,8 @@ extern const struct ray_train_ops shared_seats; /* slices of the shared cluster'
 
 /* Called by the seats' `ended`. */
 void actor_driver_ended(struct ray_train *, enum ray_train_state);
+/* Called by the shared cluster when it is ready for the first time: jobs wait for that. */
+void actor_shared_ready(struct actor *);
 /* Node intervals of the present placement group, for jobs.csv. */
 void actor_note_nodes(struct ray_train *);
 

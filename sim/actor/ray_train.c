@@ -129,7 +129,7 @@ static void on_end(struct sim *sim, struct job *job)
 {
     struct ray_train *t = of(job);
     land(t, ACT_IDLE_POD);
-    if (job->state == JOB_RUNNING) job_interrupted(sim, job, WAIT_CONTROL_PLANE, job->cause);
+    job_paused(sim, job, WAIT_CONTROL_PLANE);
     end(t, RT_FINISHED);
 }
 
@@ -268,7 +268,8 @@ static unsigned why_not_placed(struct ray_train *t)
     case PLACE_SHAPE: return WAIT_FRAGMENTATION;
     default: break;
     }
-    return t->gcs->cluster->spec.autoscaling && gcs_alive(t->gcs) < t->gcs->n_nodes ? WAIT_AUTOSCALER : WAIT_CAPACITY;
+    const struct ray_group *workers = &t->gcs->cluster->spec.groups[0];
+    return t->gcs->cluster->spec.autoscaling && workers->replicas < workers->max ? WAIT_AUTOSCALER : WAIT_CAPACITY;
 }
 
 static void ask(struct ray_train *t)
@@ -343,6 +344,13 @@ static bool sits_on(const struct ray_train *t, const struct raylet *r)
     return false;
 }
 
+/* An elastic group that waits for its minimum may now get more. */
+static void ask_anew(struct ray_train *t)
+{
+    shut_group(t, ACT_IDLE_POD);
+    schedule(t);
+}
+
 static void on_node_stopped(struct ray_train *t, const struct raylet *r)
 {
     bool silent = r->pod && r->pod->pod->node_lost;
@@ -373,7 +381,7 @@ static void on_gcs(struct gcs_listener *l, enum gcs_change c, struct raylet *r)
         end(t, RT_ERRORED);
         return;
     case GCS_JOINED:
-        if (t->state <= RT_RESCHEDULING && t->min != t->max && t->pg && t->pg->state == PG_PENDING) on_timeout(NULL, t);
+        if (t->state <= RT_RESCHEDULING && t->min != t->max && t->pg && t->pg->state == PG_PENDING) ask_anew(t);
         return;
     default: return;
     }

@@ -73,6 +73,14 @@ void kuberay_destroy(struct kuberay *k)
 struct sim *kuberay_sim(struct kuberay *k) { return k->sim; }
 struct kube_client *kuberay_client(struct kuberay *k) { return &k->client; }
 
+/* A deleted cluster whose last pod is gone. */
+static void end(struct raycluster *rc)
+{
+    if (rc->gang) kube_gang_delete(rc->kuberay->sim->kube, rc->gang);
+    rc->spec.ops->empty(rc);
+    destroy(rc);
+}
+
 static void enqueue(struct raycluster *rc)
 {
     if (!rc->deleted) reconciler_add(rc->kuberay->queue, &rc->work);
@@ -256,10 +264,7 @@ static void pod_changed(struct kube *k, struct pod *pod, enum pod_change c)
     if (rc->spec.ops->pod) rc->spec.ops->pod(rc, p, c);
     if (c == POD_GONE) forget_pod(rc, p);
     if (is_news(c)) enqueue(rc);
-    if (c == POD_GONE && rc->deleted && !rc->first) {
-        rc->spec.ops->empty(rc);
-        destroy(rc);
-    }
+    if (c == POD_GONE && rc->deleted && !rc->first) end(rc);
 }
 
 /* ---- reconcile ---- */
@@ -545,13 +550,11 @@ void raycluster_delete(struct raycluster *rc)
     rc->deleted = true;
     event_cancel(k->sim->events, rc->requeue);
     reconciler_drop(k->queue, &rc->work);
-    if (rc->gang) kube_gang_delete(k->sim->kube, rc->gang);
     if (rc->first) {
         delete_all_pods(rc); /* the garbage collector follows the owner */
         return;
     }
-    rc->spec.ops->empty(rc);
-    destroy(rc);
+    end(rc);
 }
 
 void raycluster_scale(struct raycluster *rc, uint32_t group, uint32_t replicas)

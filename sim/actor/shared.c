@@ -35,6 +35,7 @@ struct shared {
     struct raycluster *cluster;
     struct autoscaler *autoscaler;
     struct seats *first;
+    bool told; /* the jobs, that it is ready */
 };
 
 /* ---- the ledger ---- */
@@ -225,9 +226,17 @@ static void on_pod(struct raycluster *rc, struct ray_pod *p, enum pod_change c)
     if (c == POD_EXITED) kube_pod_activity(sh->actor->sim->kube, p->pod, ACT_CONTAINER_START);
 }
 
+static void on_status(struct raycluster *rc)
+{
+    struct shared *sh = rc->spec.ctx;
+    if (!rc->status.ready || sh->told) return;
+    sh->told = true;
+    actor_shared_ready(sh->actor);
+}
+
 static void on_empty(struct raycluster *rc) { (void)rc; }
 
-static const struct raycluster_ops shared_ops = {.pod = on_pod, .empty = on_empty};
+static const struct raycluster_ops shared_ops = {.status = on_status, .pod = on_pod, .empty = on_empty};
 
 /* ---- the cluster ---- */
 

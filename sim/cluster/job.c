@@ -245,17 +245,24 @@ void job_started(struct sim *s, struct job *j)
     sim_record(s, REC_JOB_STARTED, j, j->live->attempt, j->cause, 0, 0);
 }
 
-void job_interrupted(struct sim *s, struct job *j, unsigned wait_reason, enum cause next)
+void job_paused(struct sim *s, struct job *j, unsigned wait_reason)
 {
     if (j->state == JOB_RUNNING) {
         s->n_stepping--;
         s->last_progress_ns = sim_now(s);
         j->state = JOB_ADMITTED;
+    }
+    job_wait(s, j, wait_reason);
+}
+
+void job_interrupted(struct sim *s, struct job *j, unsigned wait_reason, enum cause next)
+{
+    if (j->state == JOB_RUNNING) {
         if (next == CAUSE_FAILURE) j->live->restarts++;
         sim_record(s, REC_JOB_STOPPED, j, j->live->attempt, next, 0, 0);
     }
     j->cause = (uint8_t)next;
-    job_wait(s, j, wait_reason);
+    job_paused(s, j, wait_reason);
 }
 
 static void end_job(struct sim *s, struct job *j, enum job_state state)

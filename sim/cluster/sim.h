@@ -191,6 +191,8 @@ void job_allocated(struct sim *, struct job *);
 void job_started(struct sim *, struct job *);           /* first step of this attempt on all ranks */
 /* Ranks stopped stepping; what follows is a new attempt for this cause. */
 void job_interrupted(struct sim *, struct job *, unsigned wait_reason, enum cause next);
+/* Ranks stopped stepping, with no new attempt to follow: the work is done and nobody has seen it yet. */
+void job_paused(struct sim *, struct job *, unsigned wait_reason);
 void job_finished(struct sim *, struct job *, enum job_state);
 void job_released(struct sim *, struct job *);          /* holds nothing; ends or requeues it */
 /* A life cycle without restarts of its own lost the job's attempt (a node went down) and holds nothing: it is requeued. */
