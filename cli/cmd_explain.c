@@ -1,0 +1,100 @@
+/* cmd_explain.c - trainyard explain: a run in words, or one of its jobs.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/command.h"
+#include "run/run.h"
+#include "study/explain.h"
+
+struct options {
+    const char *run, *job;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (o->job) argp_error(state, "one RUN and one JOB only");
+        if (o->run) o->job = arg;
+        else o->run = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->run) argp_error(state, "RUN is missing");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp argp_explain = {
+    NULL, parse, "RUN [JOB]",
+    "Say where the GPU time of a run went and why its jobs waited; with JOB, the life of that job: its waits with who "
+    "blocked it, its attempts, and where its GPU-seconds went.\v"
+    "RUN may hold several approaches and replications: the first replication of each approach is told.\n"
+    "Example: trainyard explain out/operator/0 tune-3",
+    NULL, NULL, NULL};
+
+static int tell(const struct options *o, const struct run *run)
+{
+    struct str out = {0};
+    char *err = NULL;
+    int code = EXIT_OK;
+    if (!o->job) explain_run(run, &out);
+    else if (!explain_job(run, o->job, &out, &err)) code = command_fail(EXIT_INPUT, "%s", err);
+    fputs(str_text(&out), stdout);
+    free(err);
+    str_free(&out);
+    return code;
+}
+
+/* One leaf; told only when it is the first of its approach. */
+static int tell_leaf(const struct options *o, const char *dir, char **approach)
+{
+    char *err = NULL, *warnings = NULL;
+    struct run *run = run_open(dir, &warnings, &err);
+    if (warnings) fputs(warnings, stderr);
+    free(warnings);
+    if (!run) {
+        int code = command_fail(EXIT_IO, "%s", err);
+        free(err);
+        return code;
+    }
+    int code = EXIT_OK;
+    if (!*approach || strcmp(*approach, run->approach)) {
+        if (*approach) printf("\n----------------\n\n");
+        free(*approach);
+        *approach = strdup(run->approach);
+        code = tell(o, run);
+    }
+    run_close(run);
+    return code;
+}
+
+static int explain(const struct options *o)
+{
+    struct run_list runs;
+    char *err = NULL, *approach = NULL;
+    int code = EXIT_OK;
+    if (!run_tree(o->run, &runs, &err)) {
+        code = command_fail(EXIT_IO, "%s", err);
+        free(err);
+        return code;
+    }
+    for (size_t i = 0; i < runs.n && code == EXIT_OK; i++) code = tell_leaf(o, runs.dirs[i], &approach);
+    if (code == EXIT_OK && runs.n > 1)
+        fprintf(stderr, "trainyard: %s holds %zu runs; told was the first replication of each approach\n", o->run, runs.n);
+    free(approach);
+    run_list_free(&runs);
+    return code;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct options o = {0};
+    argp_parse(&argp_explain, argc, argv, 0, NULL, &o);
+    return command_end(explain(&o));
+}

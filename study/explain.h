@@ -1,0 +1,25 @@
+/* explain.h - a run in words: where its GPU time went, why its jobs waited, the life of one job.
+ *
+ *     explain_run(run, &out);                           // needs ledger.csv and jobs.csv
+ *     if (!explain_job(run, "tune-3", &out, &err)) ...  // no such job: err says so, with the nearest id; to free
+ *
+ * The blocker of a wait is the last release before the job got what it waited for: the job that ended, stopped or was
+ * evicted. It is told with the time in between, since the two need not be cause and effect.
+ * Without a timeline (--record none) the sums of jobs.csv are told, without moments.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_STUDY_EXPLAIN_H
+#define TRAINYARD_STUDY_EXPLAIN_H
+
+#include "base/str.h"
+#include "run/run.h"
+
+void explain_run(const struct run *, struct str *out);
+bool explain_job(const struct run *, const char *id, struct str *out, char **err);
+
+/* Names of numbers in records: stop reasons of job_evicted, states of nodes, faults. "?" for numbers out of range. */
+const char *explain_stop_reason(unsigned code);
+const char *explain_fault(unsigned code);
+
+#endif

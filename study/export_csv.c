@@ -1,0 +1,367 @@
+/* export_csv.c - see export_csv.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "study/export_csv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/csv.h"
+#include "base/mem.h"
+#include "run/decimal.h"
+#include "run/run.h"
+#include "study/explain.h"
+#include "study/job_index.h"
+
+struct exporting {
+    struct csv_writer w;
+    const struct run *run;
+    struct job_index index;
+};
+
+/* ---- fields ---- */
+
+static void put_run(struct exporting *e)
+{
+    csv_write_str(&e->w, e->run->approach);
+    csv_write_u64(&e->w, e->run->replication);
+}
+
+static void put_time(struct exporting *e, int64_t ns)
+{
+    if (ns < 0) csv_write_empty(&e->w);
+    else csv_write_seconds(&e->w, ns);
+}
+
+static void put_gpu_s(struct exporting *e, share_ns sum)
+{
+    char text[DECIMAL_GPU_S_BYTES + 1];
+    text[decimal_put_gpu_s(text, sum)] = '\0';
+    csv_write_str(&e->w, text);
+}
+
+static void put_gpus(struct exporting *e, int64_t shares)
+{
+    char text[DECIMAL_GPU_S_BYTES + 1];
+    text[decimal_put(text, (share_ns)shares, SHARE_DIGITS)] = '\0';
+    csv_write_str(&e->w, text);
+}
+
+static void put_text(struct exporting *e, const char *text)
+{
+    csv_write_str(&e->w, text ? text : "");
+}
+
+static void put_id(struct exporting *e, const struct job_row *r)
+{
+    char buf[24];
+    if (r) csv_write_str(&e->w, job_row_id(r, buf));
+    else csv_write_empty(&e->w);
+}
+
+static void put_header(struct exporting *e, const char *const *names)
+{
+    csv_write_str(&e->w, "approach");
+    csv_write_str(&e->w, "replication");
+    for (size_t i = 0; names[i]; i++) csv_write_str(&e->w, names[i]);
+}
+
+/* ---- jobs ---- */
+
+static void jobs_header(struct exporting *e)
+{
+    static const char *const names[] = {
+        "job", "state", "gpus", "submit_s", "admitted_s", "allocated_s", "started_s", "finished_s", "restarts", "preemptions",
+        "team", "queue", "kind", "priority", "ideal_s", "work_gpu_s", "redone_gpu_s", "held_gpu_s", NULL};
+    char name[64];
+    put_header(e, names);
+    for (int w = 0; w < N_WAIT_REASONS; w++) {
+        snprintf(name, sizeof name, "wait_%s_s", wait_table[w].name);
+        csv_write_str(&e->w, name);
+    }
+    csv_write_row_end(&e->w);
+}
+
+static void job_row(struct exporting *e, const struct job_row *r)
+{
+    put_run(e);
+    put_id(e, r);
+    csv_write_str(&e->w, job_state_names[r->state]);
+    put_gpus(e, r->gpu_shares);
+    put_time(e, r->submit_ns);
+    put_time(e, r->admitted_ns);
+    put_time(e, r->allocated_ns);
+    put_time(e, r->started_ns);
+    put_time(e, r->finished_ns);
+    csv_write_u64(&e->w, r->restarts);
+    csv_write_u64(&e->w, r->preemptions);
+    put_text(e, r->team);
+    put_text(e, r->queue);
+    put_text(e, r->kind);
+    csv_write_i64(&e->w, r->priority);
+    put_time(e, r->ideal_ns);
+    put_gpu_s(e, r->work);
+    put_gpu_s(e, r->redone);
+    put_gpu_s(e, r->held);
+    for (int w = 0; w < N_WAIT_REASONS; w++) csv_write_seconds(&e->w, r->wait_ns ? r->wait_ns[w] : 0);
+    csv_write_row_end(&e->w);
+}
+
+static bool jobs_rows(struct exporting *e, char **err)
+{
+    (void)err;
+    for (size_t i = 0; i < e->run->n_jobs; i++) job_row(e, &e->run->jobs[i].row);
+    return true;
+}
+
+/* ---- ledger ---- */
+
+static void ledger_header(struct exporting *e)
+{
+    static const char *const names[] = {"class", "activity", "redone", "cause", "queue", "team", "group", "kind", "gpu_s", NULL};
+    put_header(e, names);
+    csv_write_row_end(&e->w);
+}
+
+static bool ledger_rows_of(struct exporting *e, char **err)
+{
+    (void)err;
+    for (size_t i = 0; i < e->run->n_ledger; i++) {
+        const struct run_ledger_row *l = &e->run->ledger[i];
+        put_run(e);
+        csv_write_str(&e->w, activity_class_names[activity_table[l->activity].class]);
+        csv_write_str(&e->w, activity_table[l->activity].name);
+        csv_write_u64(&e->w, l->redone);
+        csv_write_str(&e->w, cause_table[l->cause].name);
+        put_text(e, l->queue);
+        put_text(e, l->team);
+        put_text(e, l->group);
+        put_text(e, l->kind);
+        put_gpu_s(e, l->sum);
+        csv_write_row_end(&e->w);
+    }
+    return true;
+}
+
+/* ---- timeline ---- */
+
+static void timeline_header(struct exporting *e)
+{
+    static const char *const names[] = {"time_s", "record", "job", "subject", "code", "a", "b", NULL};
+    put_header(e, names);
+    csv_write_row_end(&e->w);
+}
+
+static const char *named(const char *name)
+{
+    return name ? name : "";
+}
+
+static const char *cause_name(unsigned code)
+{
+    return code < N_CAUSES ? cause_table[code].name : "";
+}
+
+static const char *wait_name(int64_t code)
+{
+    return code >= 0 && code < N_WAIT_REASONS ? wait_table[code].name : "runs";
+}
+
+static const char *activity_name(unsigned code)
+{
+    return code < N_ACTIVITIES ? activity_table[code].name : "";
+}
+
+/* The code of a record as a word; NULL: it stays a number. */
+static const char *code_name(const struct exporting *e, const struct record *r, char buf[64])
+{
+    const struct job_row *row = job_index_row(&e->index, r->job);
+    switch (r->type) {
+    case REC_JOB_SUBMITTED: return row ? named(row->kind) : NULL;
+    case REC_JOB_ALLOCATED:
+    case REC_JOB_STARTED:
+    case REC_JOB_STOPPED: return cause_name(r->code);
+    case REC_JOB_FINISHED: return r->code < N_JOB_STATES ? job_state_names[r->code] : NULL;
+    case REC_JOB_WAIT: return wait_name(r->code);
+    case REC_JOB_EVICTED: return explain_stop_reason(r->code);
+    case REC_GROUP_STATE:
+        snprintf(buf, 64, "%s/%s", activity_name(r->code & 0xff), cause_name(r->code >> 8));
+        return buf;
+    case REC_FAULT: return explain_fault(r->code);
+    case REC_NODE_STATE: return r->code == ACT_FREE ? "up" : activity_name(r->code);
+    case REC_PARTIAL_HOLD: return r->code ? "begins" : "ends";
+    default: return NULL;
+    }
+}
+
+static bool a_is_a_job(uint16_t type)
+{
+    return type == REC_JOB_WAIT || type == REC_JOB_EVICTED;
+}
+
+static void put_ab(struct exporting *e, const struct record *r)
+{
+    const struct job_row *row = job_index_row(&e->index, r->job);
+    if (r->type == REC_JOB_SUBMITTED && row) {
+        put_text(e, row->queue);
+        put_text(e, row->team);
+        return;
+    }
+    if (a_is_a_job(r->type)) put_id(e, r->a < 0 ? NULL : job_index_row(&e->index, (int32_t)r->a));
+    else if (r->type == REC_NO_PROGRESS) csv_write_str(&e->w, wait_name(r->a));
+    else csv_write_i64(&e->w, r->a);
+    if (r->type == REC_NO_PROGRESS) put_id(e, r->b < 0 ? NULL : job_index_row(&e->index, (int32_t)r->b));
+    else csv_write_i64(&e->w, r->b);
+}
+
+static void record_row(struct exporting *e, const struct record *r)
+{
+    char buf[64];
+    const char *code = r->type < N_RECORD_TYPES ? code_name(e, r, buf) : NULL;
+    put_run(e);
+    csv_write_seconds(&e->w, r->time_ns);
+    if (r->type < N_RECORD_TYPES) csv_write_str(&e->w, record_table[r->type].name);
+    else csv_write_u64(&e->w, r->type);
+    put_id(e, job_index_row(&e->index, r->job));
+    csv_write_u64(&e->w, r->subject);
+    if (code) csv_write_str(&e->w, code);
+    else csv_write_u64(&e->w, r->code);
+    put_ab(e, r);
+    csv_write_row_end(&e->w);
+}
+
+static bool timeline_rows(struct exporting *e, char **err)
+{
+    struct record r;
+    struct timeline_reader *t = timeline_open(e->run->dir, err);
+    if (!t) return false;
+    while (timeline_next(t, &r)) record_row(e, &r);
+    timeline_close(t);
+    return true;
+}
+
+/* ---- nodes ---- */
+
+static void nodes_header(struct exporting *e)
+{
+    static const char *const names[] = {"job", "group", "first_node", "last_node", "from_s", "to_s", NULL};
+    put_header(e, names);
+    csv_write_row_end(&e->w);
+}
+
+static void node_row(struct exporting *e, const struct job_row *job, int64_t group, uint32_t first, uint32_t last, int64_t from,
+                     int64_t to)
+{
+    put_run(e);
+    put_id(e, job);
+    if (group < 0) csv_write_empty(&e->w);
+    else csv_write_i64(&e->w, group);
+    csv_write_u64(&e->w, first);
+    csv_write_u64(&e->w, last);
+    put_time(e, from);
+    put_time(e, to);
+    csv_write_row_end(&e->w);
+}
+
+struct held { /* nodes of an allocation group, from its record until it is freed */
+    int32_t job;
+    uint32_t group, first, n;
+    int64_t since_ns;
+};
+
+struct held_list {
+    ARRAY(struct held) list;
+};
+
+static void end_group(struct exporting *e, struct held_list *h, int32_t job, uint32_t group, int64_t now)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < h->list.n; i++) {
+        const struct held *x = &h->list.v[i];
+        if (x->job == job && x->group == group)
+            node_row(e, job_index_row(&e->index, job), group, x->first, x->first + x->n - 1, x->since_ns, now);
+        else h->list.v[kept++] = *x;
+    }
+    h->list.n = kept;
+}
+
+static bool nodes_of_timeline(struct exporting *e, char **err)
+{
+    struct held_list h = {0};
+    struct record r;
+    struct timeline_reader *t = timeline_open(e->run->dir, err);
+    if (!t) return false;
+    while (timeline_next(t, &r)) {
+        if (r.type == REC_GROUP_NODES)
+            array_push(&h.list, (struct held){r.job, r.subject, (uint32_t)(r.a & 0xffffffff), (uint32_t)(r.a >> 32), r.time_ns});
+        else if (r.type == REC_GROUP_FREED) end_group(e, &h, r.job, r.subject, r.time_ns);
+    }
+    while (h.list.n) end_group(e, &h, h.list.v[0].job, h.list.v[0].group, e->run->end_ns);
+    timeline_close(t);
+    array_free(&h.list);
+    return true;
+}
+
+static bool nodes_rows(struct exporting *e, char **err)
+{
+    if (e->run->record_level == RECORD_FULL) return nodes_of_timeline(e, err);
+    for (size_t i = 0; i < e->run->n_jobs; i++) {
+        const struct job_row *r = &e->run->jobs[i].row;
+        for (unsigned k = 0; k < r->n_nodes; k++)
+            node_row(e, r, -1, r->nodes[k].first, r->nodes[k].last, r->allocated_ns,
+                     r->finished_ns >= 0 ? r->finished_ns : e->run->end_ns);
+    }
+    return true;
+}
+
+/* ---- tables ---- */
+
+static const struct table {
+    void (*header)(struct exporting *);
+    bool (*rows)(struct exporting *, char **err);
+    bool needs_index;
+} tables[] = {
+    {jobs_header,     jobs_rows,      false},
+    {ledger_header,   ledger_rows_of, false},
+    {timeline_header, timeline_rows,  true },
+    {nodes_header,    nodes_rows,     true },
+};
+const char *const export_tables[] = {"jobs", "ledger", "timeline", "nodes"};
+const size_t n_export_tables = sizeof export_tables / sizeof *export_tables;
+
+static bool export_run(struct exporting *e, const struct table *t, const char *dir, char **err)
+{
+    struct run *run = run_open(dir, NULL, err);
+    if (!run) return false;
+    e->run = run;
+    bool ok = !t->needs_index || run->record_level == RECORD_NONE || job_index_read(run, &e->index, err);
+    if (ok && (t->rows != timeline_rows || run->record_level != RECORD_NONE)) ok = t->rows(e, err);
+    job_index_free(&e->index);
+    run_close(run);
+    return ok;
+}
+
+bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, char **err)
+{
+    size_t at = 0;
+    while (at < n_export_tables && strcmp(export_tables[at], table)) at++;
+    *err = NULL;
+    if (at == n_export_tables) {
+        *err = xstrdup("no such table");
+        return false;
+    }
+    struct exporting *e = xcalloc(1, sizeof *e); /* its writer has a large buffer */
+    csv_writer_begin(&e->w, to);
+    tables[at].header(e);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) ok = export_run(e, &tables[at], dirs[i], err);
+    if (!csv_writer_end(&e->w) && ok) {
+        *err = xstrdup(strerror(errno));
+        ok = false;
+    }
+    free(e);
+    return ok;
+}

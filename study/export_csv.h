@@ -1,0 +1,26 @@
+/* export_csv.h - runs as CSV tables for spreadsheets and data frames: names instead of codes, ids instead of numbers.
+ *
+ *     FILE *to = fopen("timeline.csv", "w");
+ *     if (!export_table("timeline", dirs, n, to, &err)) ...     // err: to free
+ *
+ * Tables: jobs, ledger, timeline, nodes (which job held which nodes, from when to when). Each row begins with approach
+ * and replication, so that several runs go into one file. Times are exact decimal seconds, GPU time exact GPU-seconds.
+ * Node intervals come from the timeline where it was recorded in full; else each job's last allocation stands for it,
+ * from its first allocation to its end.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_STUDY_EXPORT_CSV_H
+#define TRAINYARD_STUDY_EXPORT_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+extern const char *const export_tables[];
+extern const size_t n_export_tables;
+
+/* One table of all these runs; false and *err (to free) for an unknown table or an I/O error. */
+bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, char **err);
+
+#endif
