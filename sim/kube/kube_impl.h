@@ -24,6 +24,17 @@ struct kube_node {
     struct event_id watch;  /* the next thing that happens to it: noticed, then tainted */
 };
 
+/* Parked classes that need the same (a pod of one shape, or so many for a gang): when something is released only the
+ * first is looked at; when it has found its place, the next. */
+struct sched_bucket {
+    struct place_request need;
+    int32_t priority;
+    uint8_t reason;          /* enum wait_reason: why the first does not fit */
+    struct sched_class *first, *last; /* by age */
+    struct sched_bucket *same_hash;
+    struct sched_bucket *next, *prev; /* those that are not empty */
+};
+
 /* All waiting pods of one shape, priority and gang: if the first does not fit, none does. */
 struct sched_class {
     struct place_request request; /* of a pod; a gang's: of the first */
@@ -37,6 +48,7 @@ struct sched_class {
     uint8_t reason;         /* enum wait_reason of the last refusal */
     struct event_id retry;
     struct sched_class *same_hash; /* next of one hash */
+    struct sched_bucket *bucket; /* while parked and worth a look */
     struct sched_class *park_next, *park_prev;
 };
 
@@ -57,7 +69,8 @@ struct scheduler {
     struct sched_class *recent; /* of the last pod: its siblings follow */
     struct sched_class **heap;
     uint32_t n_heap, cap_heap;
-    struct sched_class *parked;
+    struct hmap buckets;        /* hash -> struct sched_bucket */
+    struct sched_bucket *parked;
     struct bucket bind;
     int64_t busy_until_ns;
     struct event_id cycle, wake;
@@ -105,7 +118,6 @@ void sched_wake(struct kube *);                 /* capacity may be there */
 void sched_activate(struct kube *, struct sched_class *);
 void sched_refuse(struct kube *, struct sched_class *, unsigned reason);
 void sched_return(struct kube *, struct pod *); /* a reserved pod goes back into its class */
-struct sched_class *sched_gang_class(struct kube *, uint32_t gang);
 void sched_drop_class(struct kube *, struct sched_class *);
 
 /* gang.c */

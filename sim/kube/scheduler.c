@@ -1,9 +1,10 @@
 /* scheduler.c - kube-scheduler: one pod a cycle, by priority and age; refusals by class; binds through a token bucket.
  *
  * All waiting pods of one shape, priority and gang form a class, a list by creation. The active classes stand in a heap by
- * their first pod. A refusal parks the class: what did not fit for its first pod fits for none. When shares come back a
- * parked class is looked at once, whatever the number of its pods, and becomes active when its first would fit, but not
- * before its back-off (1 s doubling to 10 s since the last try, K8S scheduler configuration) is over.
+ * their first pod. A refusal parks the class: what did not fit for its first pod fits for none. Parked classes that need
+ * the same stand in one bucket; when shares come back each bucket is looked at once, whatever the number of its pods or
+ * gangs, and its first class becomes active when it would fit, but not before its back-off (1 s doubling to 10 s since the
+ * last try, K8S scheduler configuration) is over.
  *
  * A reserved pod holds its shares at once (the scheduler's "assume") and is bound when the client's bucket lets the call
  * go: n pods from a rest are bound after (n - 100) / 50 s (recorded).
@@ -37,6 +38,12 @@ void sched_free(struct kube *k)
             free(c);
         }
     hmap_free(&k->sched.classes);
+    for (size_t i = 0; (e = hmap_next(&k->sched.buckets, &i)) != NULL;)
+        for (struct sched_bucket *b = e->ptr, *next; b; b = next) {
+            next = b->same_hash;
+            free(b);
+        }
+    hmap_free(&k->sched.buckets);
     free(k->sched.heap);
 }
 
@@ -156,25 +163,100 @@ static struct sched_class *class_of(struct kube *k, const struct pod *p)
     return k->sched.recent = c;
 }
 
-static void park(struct kube *k, struct sched_class *c, bool on)
+/* ---- parked classes ---- */
+
+static unsigned reason_of(const struct kube *k, const struct place_request *r, enum place_result why)
+{
+    if (!pool_could_ever(k->sim->pool, r)) return WAIT_UNSATISFIABLE;
+    return why == PLACE_LACKS ? WAIT_CAPACITY : why == PLACE_DOMAIN ? WAIT_TOPOLOGY : WAIT_FRAGMENTATION;
+}
+
+/* What a class needs in order to be worth a try: its first pod's place, or that of the rest of its gang. */
+static struct place_request need_of(struct kube *k, const struct sched_class *c)
+{
+    struct place_request r;
+    shape_of(k, c->first, &r);
+    if (c->gang) r.replicas = gang_missing(gang_of(k, c->gang));
+    return r;
+}
+
+static bool same_need(const struct sched_bucket *b, const struct place_request *r, int32_t priority)
+{
+    return b->priority == priority && b->need.replicas == r->replicas && b->need.shares == r->shares &&
+           b->need.cpu_milli == r->cpu_milli && b->need.mem_bytes == r->mem_bytes && b->need.groups == r->groups;
+}
+
+static struct sched_bucket *bucket_of(struct kube *k, const struct place_request *r, int32_t priority)
+{
+    struct hash h;
+    hash_init(&h);
+    hash_u64(&h, (uint64_t)(uint32_t)priority << 32 | r->replicas);
+    hash_u64(&h, r->shares);
+    hash_u64(&h, (uint64_t)r->cpu_milli);
+    hash_u64(&h, (uint64_t)r->mem_bytes);
+    hash_u64(&h, r->groups);
+    uint64_t key = hash_end(&h).lo;
+    struct sched_bucket *first = hmap_get_u64_ptr(&k->sched.buckets, key), *b = first;
+    while (b && !same_need(b, r, priority)) b = b->same_hash;
+    if (b) return b;
+    b = xcalloc(1, sizeof *b);
+    b->need = *r;
+    b->priority = priority;
+    b->same_hash = first;
+    hmap_put_u64_ptr(&k->sched.buckets, key, b);
+    return b;
+}
+
+static void bucket_link(struct kube *k, struct sched_bucket *b, bool on)
 {
     if (on) {
-        c->park_prev = NULL;
-        c->park_next = k->sched.parked;
-        if (c->park_next) c->park_next->park_prev = c;
-        k->sched.parked = c;
+        b->prev = NULL;
+        b->next = k->sched.parked;
+        if (b->next) b->next->prev = b;
+        k->sched.parked = b;
     } else {
-        if (c->park_prev) c->park_prev->park_next = c->park_next;
-        else k->sched.parked = c->park_next;
-        if (c->park_next) c->park_next->park_prev = c->park_prev;
+        if (b->prev) b->prev->next = b->next;
+        else k->sched.parked = b->next;
+        if (b->next) b->next->prev = b->prev;
     }
+}
+
+/* A gang that lacks members is woken by them, not by capacity. */
+static void park_enter(struct kube *k, struct sched_class *c)
+{
+    if (c->gang && !gang_may_try(k, c->first)) return;
+    struct place_request need = need_of(k, c);
+    struct sched_bucket *b = c->bucket = bucket_of(k, &need, c->priority);
+    struct sched_class *after = b->last;
+    if (!b->first) bucket_link(k, b, true);
+    b->reason = c->reason;
+    while (after && order(k, after) > order(k, c)) after = after->park_prev;
+    c->park_prev = after;
+    c->park_next = after ? after->park_next : b->first;
+    if (c->park_prev) c->park_prev->park_next = c;
+    else b->first = c;
+    if (c->park_next) c->park_next->park_prev = c;
+    else b->last = c;
+}
+
+static void park_leave(struct kube *k, struct sched_class *c)
+{
+    struct sched_bucket *b = c->bucket;
+    if (!b) return;
+    if (c->park_prev) c->park_prev->park_next = c->park_next;
+    else b->first = c->park_next;
+    if (c->park_next) c->park_next->park_prev = c->park_prev;
+    else b->last = c->park_prev;
+    c->park_next = c->park_prev = NULL;
+    c->bucket = NULL;
+    if (!b->first) bucket_link(k, b, false);
 }
 
 /* Takes the class out of whatever state it is in. */
 static void class_quit(struct kube *k, struct sched_class *c)
 {
     if (c->state == CLASS_ACTIVE) heap_remove(k, c);
-    if (c->state == CLASS_PARKED) park(k, c, false);
+    if (c->state == CLASS_PARKED) park_leave(k, c);
     event_cancel(k->events, c->retry);
     c->retry = EVENT_NONE;
     c->state = CLASS_EMPTY;
@@ -221,8 +303,10 @@ static void list_remove(struct kube *k, struct pod *p)
     else c->last = p->wait_prev;
     p->wait_next = p->wait_prev = NULL;
     p->waits_in = NULL;
-    if (!c->first) class_quit(k, c);
-    else if (first && c->state == CLASS_ACTIVE) heap_sift(k, c->heap_at);
+    if (!c->first) {
+        class_quit(k, c);
+        sched_wake(k); /* others that need the same may have waited behind it */
+    } else if (first && c->state == CLASS_ACTIVE) heap_sift(k, c->heap_at);
 }
 
 /* ---- telling of refusals ---- */
@@ -288,10 +372,6 @@ void sched_forget(struct kube *k, struct pod *p)
     }
 }
 
-static unsigned reason_of(enum place_result r)
-{
-    return r == PLACE_LACKS ? WAIT_CAPACITY : r == PLACE_DOMAIN ? WAIT_TOPOLOGY : WAIT_FRAGMENTATION;
-}
 
 static int64_t retry_at(const struct kube *k, const struct sched_class *c)
 {
@@ -314,18 +394,6 @@ static void back_off(struct kube *k, struct sched_class *c, int64_t t_ns)
     c->retry = event_at(k->events, t_ns, EVENT_SCHEDULE, on_retry, c);
 }
 
-/* What a class needs in order to be worth a try: its first pod, or the rest of its gang. */
-static enum place_result would_fit(struct kube *k, struct sched_class *c)
-{
-    if (c->gang) {
-        shape_of(k, c->first, &c->request);
-        c->request.replicas = gang_missing(gang_of(k, c->gang));
-    }
-    enum place_result r = pool_try(k->sim->pool, &c->request);
-    c->request.replicas = 1;
-    return r;
-}
-
 void sched_refuse(struct kube *k, struct sched_class *c, unsigned reason)
 {
     class_quit(k, c);
@@ -333,13 +401,13 @@ void sched_refuse(struct kube *k, struct sched_class *c, unsigned reason)
     c->attempts++;
     c->last_try_ns = kube_now(k);
     c->reason = (uint8_t)reason;
-    park(k, c, true);
+    park_enter(k, c);
     while (c->untold && c->state == CLASS_PARKED) {
         struct pod *p = c->untold;
         c->untold = p->wait_next;
         tell_refusal(k, p);
     }
-    if (c->gang && reason != WAIT_GANG && c->first && c->state == CLASS_PARKED && would_fit(k, c) == PLACED)
+    if (c->gang && c->bucket && c->state == CLASS_PARKED && pool_try(k->sim->pool, &c->bucket->need) == PLACED)
         c->retry = event_after(k->events, k->stack->sched_flush, EVENT_SCHEDULE, on_retry, c);
 }
 
@@ -349,18 +417,21 @@ void sched_return(struct kube *k, struct pod *p)
     list_insert(c, p);
     tell_refusal(k, p);
     if (c->state == CLASS_EMPTY) sched_refuse(k, c, WAIT_GANG);
+    else if (c->state == CLASS_PARKED) { /* its gang needs more now */
+        park_leave(k, c);
+        park_enter(k, c);
+    }
 }
 
 static void on_wake(void *ctx, void *arg)
 {
     struct kube *k = kube_in(ctx);
     (void)arg;
-    for (struct sched_class *c = k->sched.parked, *next; c; c = next) {
-        next = c->park_next;
-        if (!c->first) continue;
-        enum place_result r = would_fit(k, c);
-        if (r == PLACED) back_off(k, c, retry_at(k, c));
-        else if (c->reason != WAIT_GANG) c->reason = (uint8_t)reason_of(r);
+    for (struct sched_bucket *b = k->sched.parked, *next; b; b = next) {
+        next = b->next;
+        enum place_result r = pool_try(k->sim->pool, &b->need);
+        if (r == PLACED) back_off(k, b->first, retry_at(k, b->first));
+        else b->reason = (uint8_t)reason_of(k, &b->need, r);
     }
 }
 
@@ -422,7 +493,7 @@ static void try_first(struct kube *k, struct sched_class *c)
         return;
     }
     uint32_t gang = c->gang;
-    sched_refuse(k, c, reason_of(r));
+    sched_refuse(k, c, reason_of(k, &c->request, r));
     if (gang) gang_refused(k, gang);
 }
 
@@ -445,7 +516,8 @@ static unsigned unbound_reason(const struct pod *p)
     const struct sched_class *c = p->waits_in;
     if (!c) return hold_active(&p->hold) && !p->permitted ? WAIT_GANG : WAIT_CONTROL_PLANE;
     if (c->state == CLASS_BACKOFF) return WAIT_SCHEDULER_BACKOFF;
-    return c->state == CLASS_PARKED ? c->reason : WAIT_CONTROL_PLANE;
+    if (c->state != CLASS_PARKED) return WAIT_CONTROL_PLANE;
+    return c->bucket ? c->bucket->reason : c->reason;
 }
 
 unsigned kube_pod_waits_for(const struct kube *k, const struct pod *p)
