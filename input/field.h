@@ -102,14 +102,8 @@ void *object_read(struct reader *r, const struct object_type *type, const struct
 /* Writes the object with every present field; what was absent and has no fallback stays absent. */
 void object_write(struct json_writer *w, const struct object_type *type, const void *object);
 
-/* Whether two objects say the same, places aside. */
-bool object_equal(const struct object_type *type, const void *a, const void *b);
-
 /* The value of one int64_t field from text: NULL and *out, or what is wrong. */
 const char *field_parse(const struct field *f, const char *text, int64_t *out);
-
-/* Appends what a field takes, for the manual: "duration", "one of a, b". */
-void field_type_text(const struct field *f, struct str *out);
 
 /* A reference to a name that does not exist: "no queue \"x\"" and did-you-mean among the names. */
 void name_error(struct diag *d, const struct value *at, const char *what, const char *word, const char *const *names,

@@ -1,4 +1,4 @@
-/* field_write.c - writes and compares objects by their tables.
+/* field_write.c - writes objects by their tables.
  *
  * Numbers are written so that they read back as the same: durations as exact decimal seconds, quantities and GPUs as
  * exact decimals of 1/1000, bytes in full.
@@ -158,22 +158,4 @@ void object_write(struct json_writer *w, const struct object_type *type, const v
     for (size_t i = 0; i < type->n_fields; i++)
         if (!type->fields[i].hidden && present(object, &type->fields[i])) write_field(w, &type->fields[i], object);
     json_write_end(w);
-}
-
-/* ---- equality ---- */
-
-bool object_equal(const struct object_type *type, const void *a, const void *b)
-{
-    struct str x = { 0 }, y = { 0 };
-    struct json_writer w;
-    json_write_begin(&w, &x);
-    object_write(&w, type, a);
-    json_write_finish(&w);
-    json_write_begin(&w, &y);
-    object_write(&w, type, b);
-    json_write_finish(&w);
-    bool equal = str_equal(str_text(&x), str_text(&y));
-    str_free(&x);
-    str_free(&y);
-    return equal;
 }
