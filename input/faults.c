@@ -166,7 +166,16 @@ static bool queue_exists(const struct quota_spec *q, const char *name)
     return false;
 }
 
-/* Names of pods are made while the simulation runs; nodes and queues are known now, jobs are checked by build_script. */
+/* Generated jobs have no names that a script could know. */
+static bool job_exists(const struct scenario *s, const char *id)
+{
+    char buf[24];
+    for (size_t i = 0; i < s->n_jobs; i++)
+        if (strcmp(job_id(s, &s->jobs[i], buf), id) == 0) return true;
+    return s->n_generated > 0;
+}
+
+/* Names of pods are made while the simulation runs; all else is known now. */
 static void check_target(struct build *b, const struct raw_action *raw)
 {
     const struct value *at = place_of(raw->at, "target");
@@ -186,6 +195,8 @@ static void check_target(struct build *b, const struct raw_action *raw)
     } else if (kind == TARGET_NODE && !node_exists(&b->s->cluster, name)) {
         value_error(b->diag, at, "there is no node \"%s\"; write the group's name and a number from 0: \"%s-0\"", name,
                     b->s->cluster.n_groups ? b->s->cluster.groups[0].name : "group");
+    } else if (kind == TARGET_JOB && !job_exists(b->s, name)) {
+        value_error(b->diag, at, "there is no job \"%s\"", name);
     } else if (kind == TARGET_QUEUE && !queue_exists(&b->s->quota, name)) {
         value_error(b->diag, at, "there is no queue \"%s\"", name);
     }
