@@ -67,11 +67,11 @@ static void read_document(struct build *b, struct json_doc *doc, const char *app
     build_sections(b, approach);
 }
 
+/* `errors`: those before the document was read, which may have some of its own and still be there. */
 static struct scenario *from_document(struct json_doc *doc, const char *file, const char *approach,
-                                      const char *const *overrides, struct diag *d)
+                                      const char *const *overrides, size_t errors, struct diag *d)
 {
     if (!doc) return NULL;
-    size_t errors = diag_errors(d);
     struct scenario *s = xcalloc(1, sizeof *s);
     arena_init(&s->arena);
     s->file = arena_strdup(&s->arena, file);
@@ -89,12 +89,14 @@ static struct scenario *from_document(struct json_doc *doc, const char *file, co
 
 struct scenario *scenario_load(const char *file, const char *approach, const char *const *overrides, struct diag *d)
 {
-    return from_document(json_load(file, d), file, approach, overrides, d);
+    size_t errors = diag_errors(d);
+    return from_document(json_load(file, d), file, approach, overrides, errors, d);
 }
 
 struct scenario *scenario_parse(const char *name, const char *text, size_t n, const char *approach, struct diag *d)
 {
-    return from_document(json_parse(name, text, n, d), name, approach, NULL, d);
+    size_t errors = diag_errors(d);
+    return from_document(json_parse(name, text, n, d), name, approach, NULL, errors, d);
 }
 
 void scenario_free(struct scenario *s)

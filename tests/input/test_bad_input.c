@@ -1,6 +1,6 @@
 /* test_bad_input.c - every malformed scenario and manifest gives a clear error at its place, and nothing leaks.
  *
- * The cases are data: tests/input/bad/*.txt, a line "=== name | LINE | POINTER | fragment" before each text. Line,
+ * The cases are data: the files of tests/input/bad, a line "=== name | LINE | POINTER | fragment" before each text. Line,
  * pointer and fragment must stand in one entry; an empty one is not looked at.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
