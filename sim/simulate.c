@@ -274,6 +274,7 @@ bool sim_close(struct sim *s, struct sim_result *r)
     if (!exact) error = xstrdup(why);
     bool ok = run_finish(s->out, s->interrupted ? RUN_INTERRUPTED : exact ? RUN_COMPLETE : RUN_FAILED, s->ledger,
                          r->end_ns, exact ? &error : &(char *){NULL});
+    s->recorder = NULL;
     r->error = error;
     destroy(s);
     return ok && exact;

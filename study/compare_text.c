@@ -121,6 +121,19 @@ static void range_text(struct str *s, const struct interval *i, const struct sca
     str_append(s, u->unit);
 }
 
+/* What the amount is a part of, so that a sure but small difference is seen to be small. */
+static void perspective(struct str *s, const struct compare_pair *p, size_t m)
+{
+    const struct paired *d = &p->metrics[m];
+    double all = p->gpu_sum.hours.mean_a, percent = 100 * fabs(d->ratio_mean - 1);
+    bool hours = !strcmp(metric_at(m)->unit, "GPU-h");
+    if (hours && all > 0) percent = 100 * fabs(d->mean) / all;
+    if (!isfinite(percent) || (!hours && strcmp(metric_at(m)->unit, "s") != 0)) return;
+    str_append(s, "; ");
+    words_number(s, percent);
+    str_append(s, hours ? " % of all GPU time" : " %");
+}
+
 static void sentence(struct str *out, const struct compare *c, const struct compare_pair *p, const struct claim *claim,
                      size_t m, const char *about)
 {
@@ -138,6 +151,7 @@ static void sentence(struct str *out, const struct compare *c, const struct comp
     if (d->difference.known) {
         str_append(&s, " (95 % interval ");
         range_text(&s, &d->difference, &u, less);
+        perspective(&s, p, m);
         str_append(&s, ")");
     }
     str_append(&s, about);
@@ -179,31 +193,53 @@ static void topics_line(struct str *out, const char *lead, struct str *list)
     str_free(list);
 }
 
-/* The parts of the mean completion time that changed most, when its change is shown. */
+static void append_part(struct str *s, int part, double amount)
+{
+    words_amount(s, "s", amount);
+    str_append(s, " from ");
+    words_name(s, jct_part_name(part));
+    if (part < N_WAIT_REASONS) str_printf(s, " (%s)", wait_table[part].help);
+}
+
+/* The part with the greatest sign * change that is not used yet; sign 0: by size. */
+static int next_part(const struct compare_pair *p, double sign, bool used[N_JCT_PARTS])
+{
+    int best = -1;
+    double most = 0;
+    for (int i = 0; i < N_JCT_PARTS; i++) {
+        double x = p->jct[i].seconds.mean, size = sign != 0 ? sign * x : fabs(x);
+        if (used[i] || !(size > most)) continue;
+        if (sign == 0 && p->jct[i].seconds.verdict != VERDICT_MORE && p->jct[i].seconds.verdict != VERDICT_LESS) continue;
+        best = i;
+        most = size;
+    }
+    if (best >= 0) used[best] = true;
+    return best;
+}
+
+/* Where a change of the mean completion time comes from; or which parts changed although the whole is not shown to. */
 static void where_from(struct str *out, const struct compare_pair *p)
 {
     struct str s = {0};
     const struct paired *whole = &p->jct_sum.seconds;
-    double sign = whole->mean < 0 ? -1 : 1;
-    bool used[N_JCT_PARTS] = {false};
-    if (whole->verdict != VERDICT_MORE && whole->verdict != VERDICT_LESS) return;
-    str_append(&s, "Of that change in completion time");
+    bool used[N_JCT_PARTS] = {false}, shown = whole->verdict == VERDICT_MORE || whole->verdict == VERDICT_LESS;
+    double sign = !shown ? 0 : whole->mean < 0 ? -1 : 1;
+    if (!shown && whole->verdict != VERDICT_NONE) return;
     for (int n = 0; n < PARTS_NAMED; n++) {
-        int best = -1;
-        for (int i = 0; i < N_JCT_PARTS; i++)
-            if (!used[i] && (best < 0 || sign * p->jct[i].seconds.mean > sign * p->jct[best].seconds.mean)) best = i;
-        used[best] = true;
-        if (sign * p->jct[best].seconds.mean < 0.05 * fabs(whole->mean)) break;
-        str_append(&s, n ? ", " : " come ");
-        words_amount(&s, "s", fabs(p->jct[best].seconds.mean));
-        str_append(&s, " from ");
-        words_name(&s, jct_part_name(best));
-        if (best < N_WAIT_REASONS) str_printf(&s, " (%s)", wait_table[best].help);
+        int part = next_part(p, sign, used);
+        if (part < 0) break;
+        double x = p->jct[part].seconds.mean;
+        if (shown && fabs(x) < 0.05 * fabs(whole->mean)) break;
+        str_append(&s, s.n ? ", " : shown ? "Of that change in completion time come " : "No difference is shown in the mean time to "
+                                                                                      "completion, but in parts of it: ");
+        if (!shown) str_append(&s, x < 0 ? "less by " : "more by ");
+        append_part(&s, part, fabs(x));
     }
-    str_append(&s, ".");
-    str_append(out, "  * ");
-    words_wrapped(out, str_text(&s), 4, WIDTH);
-    str_append(out, "\n");
+    if (s.n) {
+        str_append(out, "  * ");
+        words_wrapped(out, str_text(&s), 4, WIDTH);
+        str_append(out, ".\n");
+    }
     str_free(&s);
 }
 
@@ -278,6 +314,14 @@ static void head(struct str *out, const char *first, const char *const *names, c
     str_append(out, "\n");
 }
 
+/* The unit in which a difference and both ends of its interval are said. */
+static struct scale scale_of(const char *unit, const struct paired *d)
+{
+    double size = fabs(d->mean);
+    if (d->difference.known) size = fmax(size, fmax(fabs(d->difference.low), fabs(d->difference.high)));
+    return words_difference_scale(unit, size);
+}
+
 /* Difference, interval and change in percent of one figure. */
 static void difference_cells(struct str *out, const struct paired *d, const struct scale *u, const char *unit_shown)
 {
@@ -302,6 +346,7 @@ static void change_cell(struct str *out, const struct paired *d)
     if (d->n == 0 || !isfinite(percent)) str_append(&s, "-");
     else if (d->verdict == VERDICT_SAME || d->mean == 0) str_append(&s, "same");
     else if (percent >= 1000) str_printf(&s, "x%.3g", d->ratio_mean);
+    else if (fabs(percent) < 0.05) str_append(&s, "0.0 %");
     else str_printf(&s, "%+.1f %%", percent);
     cell(out, &s, CHANGE);
     str_free(&s);
@@ -330,7 +375,7 @@ static void metrics_table(struct str *out, const struct compare *c, const struct
     for (size_t i = 0; i < sizeof shown_metrics / sizeof *shown_metrics; i++) {
         size_t m = (size_t)metric_find(shown_metrics[i]);
         const struct paired *d = &p->metrics[m];
-        struct scale u = words_difference_scale(metric_at(m)->unit, d->mean);
+        struct scale u = scale_of(metric_at(m)->unit, d);
         if (d->n == 0 || (d->mean_a == 0 && d->mean_b == 0)) continue;
         words_left(out, shown_metrics[i], NAME);
         value_cell(out, &c->approaches[0], m, d->mean_a);
@@ -387,7 +432,7 @@ static void gpu_table(struct str *out, const struct compare *c, const struct com
 static void jct_row(struct str *out, const char *name, const struct paired *d)
 {
     struct str s = {0};
-    struct scale u = words_scale("s", d->mean);
+    struct scale u = scale_of("s", d);
     words_name(&s, name);
     words_left(out, str_text(&s), NAME);
     str_clear(&s);
@@ -443,7 +488,7 @@ static int by_size(const void *left, const void *right)
 static void team_row(struct str *out, const struct team_change *t)
 {
     struct str s = {0};
-    struct scale w = words_scale("s", t->wait.mean), j = words_scale("s", t->jct.mean);
+    struct scale w = scale_of("s", &t->wait), j = scale_of("s", &t->jct);
     words_left(out, *t->team ? t->team : "(no team)", 16);
     words_number(&s, (double)t->jobs);
     cell(out, &s, 7);
@@ -479,7 +524,9 @@ static void job_line(struct str *out, const struct job_change *j)
     words_amount(&s, "s", (double)j->base_ns / 1e9);
     str_append(&s, " -> ");
     words_amount(&s, "s", (double)j->other_ns / 1e9);
-    str_append(&s, ", most of it: ");
+    str_append(&s, ", ");
+    words_amount(&s, "s", fabs((double)(j->other_ns - j->base_ns) / 1e9));
+    str_append(&s, j->other_ns < j->base_ns ? " sooner, most of it: " : " later, most of it: ");
     words_name(&s, jct_part_name(j->reason));
     str_append(out, "  ");
     words_wrapped(out, str_text(&s), 4, WIDTH);
