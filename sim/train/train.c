@@ -242,10 +242,16 @@ static void begin_save(struct sim *s, struct train *t)
     t->timer = event_after(s->events, c->save_ns, EVENT_CONTROL, on_timer, t);
 }
 
+/* A save below the high-water mark is made again, as the steps before it were. */
+static void book_save(struct sim *s, struct train *t)
+{
+    book_one(s, t, ACT_CHECKPOINT, t->step < t->high_step, sim_now(s) - t->since_ns);
+}
+
 static void end_save(struct sim *s, struct train *t)
 {
     const struct checkpoint_spec *c = &job_detail_of(s, t->job)->checkpoint;
-    book_one(s, t, ACT_CHECKPOINT, false, sim_now(s) - t->since_ns);
+    book_save(s, t);
     t->pending = t->step;
     t->pending_at = sim_now(s) + c->background_ns;
     settle_background(s, t);
@@ -310,7 +316,7 @@ void train_halt(struct sim *s, struct train *t)
     if (t->segment == IDLE) return;
     event_cancel(s->events, t->timer);
     if (t->segment == STEPPING) end_stepping(s, t);
-    else book_one(s, t, ACT_CHECKPOINT, false, sim_now(s) - t->since_ns);
+    else book_save(s, t);
     stop(t);
 }
 
