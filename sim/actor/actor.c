@@ -114,10 +114,19 @@ static unsigned wait_of_pods(const struct ray_run *r)
     return rc->n_ready < rc->n_workers ? WAIT_PEERS : WAIT_CONTROL_PLANE;
 }
 
+static bool is_suspended(const struct ray_run *r)
+{
+    return r->rayjob ? r->rayjob->spec.suspend : r->cluster && r->cluster->spec.suspend;
+}
+
 static void update_wait(struct ray_run *r)
 {
     struct job *j = r->job;
     if (j->state != JOB_ADMITTED || (j->flags & (JOB_STOPPING | JOB_ENDED))) return;
+    if (is_suspended(r)) {
+        job_wait(r->sim, j, WAIT_SUSPENDED);
+        return;
+    }
     bool placed = r->train && (r->train->failing || (r->train->pg && r->train->pg->state == PG_CREATED));
     if (placed || (r->train && (r->train->driver_dead || in_shared(r)))) return;
     if (in_shared(r)) {
@@ -498,10 +507,21 @@ static bool delete_job(struct ray_run *r)
     return true;
 }
 
+/* An object that was created suspended is admitted all the same: its owner resumes it here. */
+static bool resume(struct ray_run *r)
+{
+    if (!is_suspended(r) || (r->job->flags & JOB_STOPPING)) return false;
+    if (r->rayjob) rayjob_suspend(r->rayjob, false);
+    else raycluster_suspend(r->cluster, false);
+    update_wait(r);
+    return true;
+}
+
 static bool script_on_job(struct ray_run *r, const struct script_action *a)
 {
     struct raycluster *rc = r->cluster;
     switch (a->action) {
+    case DO_RESUME: return r->job->state == JOB_ADMITTED && resume(r);
     case DO_HEAD_CRASH: return rc && rc->head && script_on_pod(r, rc->head->pod, a);
     case DO_CRASH:
     case DO_HANG:

@@ -224,6 +224,7 @@ uint32_t gcs_alive(const struct gcs *g)
 /* A raylet ends by itself: it knows no GCS, or the GCS does not know it. The kubelet restarts its container. */
 static void kill_raylets(struct gcs *g)
 {
+    if (!stack_of(g)->kr_dashboard) return; /* no Ray inside */
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         struct raylet *r = &g->raylets[i];
         if (r->pod && (r->state == RAYLET_ALIVE || r->state == RAYLET_STOPPED))

@@ -187,8 +187,12 @@ static void forget_pod(struct raycluster *rc, struct ray_pod *p)
     else rc->last = p->prev;
     if (p->prev) p->prev->next = p->next;
     else rc->first = p->next;
-    if (p->head) rc->head = NULL;
-    else {
+    if (rc->leaving == p) rc->leaving = NULL;
+    if (p->head) {
+        rc->head = NULL;
+        rc->head_left = rc->at != AT_SERVICE; /* a reconcile in progress began with it in its cache */
+        rc->head_left_ready = p->pod->ready;
+    } else {
         rc->pods[p->group]--;
         rc->n_workers--;
         if (p->removing) rc->removing[p->group]--;
@@ -298,10 +302,17 @@ static void delete_pod(struct raycluster *rc, struct ray_pod *p)
     kube_pod_delete(rc->kuberay->sim->kube, p->pod, -1);
 }
 
+/* The API server has carried the deletion out when the call returns: the next step does it. */
+static int64_t delete_by_call(struct raycluster *rc, struct ray_pod *p)
+{
+    rc->leaving = p;
+    return call(rc);
+}
+
 static int64_t at_service(struct raycluster *rc)
 {
     rc->at = AT_SUSPEND;
-    rc->error = false;
+    rc->error = rc->head_left = false;
     if (rc->service) return 0;
     rc->service = true;
     return call(rc);
@@ -339,10 +350,9 @@ static int64_t at_head(struct raycluster *rc)
         return call(rc);
     }
     if (!p->failed) return 0;
-    delete_pod(rc, p);
     rc->error = true;
     rc->at = AT_STATUS;
-    return call(rc);
+    return delete_by_call(rc, p);
 }
 
 /* A group whose deletions the controller still expects to see is left alone. */
@@ -360,9 +370,8 @@ static int64_t at_unhealthy(struct raycluster *rc)
     if (rc->n_failed)
         for (struct ray_pod *p = rc->first; p; p = p->next) {
             if (p->head || !p->failed || p->group != rc->group_at) continue;
-            delete_pod(rc, p);
             rc->error = true;
-            return call(rc);
+            return delete_by_call(rc, p);
         }
     rc->at = rc->error ? AT_STATUS : AT_REMOVE;
     return 0;
@@ -384,10 +393,7 @@ static int64_t at_remove(struct raycluster *rc)
         p = last_worker_of(rc, g, false);
         if (p) rc->removed++;
     }
-    if (p) {
-        delete_pod(rc, p);
-        return call(rc);
-    }
+    if (p) return delete_by_call(rc, p);
     uint32_t have = rc->pods[g], want = wanted_of(rc, g);
     rc->to_create = want > have ? want - have : 0;
     rc->removed = 0;
@@ -433,8 +439,9 @@ static bool all_ready(const struct raycluster *rc)
 
 static void head_condition(struct raycluster *rc, struct raycluster_status *st)
 {
-    if (!head_visible(rc)) set(st, RC_HEAD_POD_READY, false, RCR_HEAD_NOT_FOUND);
-    else if (rc->head->pod->ready) set(st, RC_HEAD_POD_READY, true, RCR_HEAD_READY);
+    bool left = !rc->head && rc->head_left;
+    if (!left && !head_visible(rc)) set(st, RC_HEAD_POD_READY, false, RCR_HEAD_NOT_FOUND);
+    else if (left ? rc->head_left_ready : rc->head->pod->ready) set(st, RC_HEAD_POD_READY, true, RCR_HEAD_READY);
     else set(st, RC_HEAD_POD_READY, false, RCR_UNKNOWN);
 }
 
@@ -521,6 +528,9 @@ static int64_t reconcile(struct reconciler *q, struct work_item *w)
         rc->at = AT_SERVICE;
         return RECONCILED;
     }
+    struct ray_pod *p = rc->leaving;
+    rc->leaving = NULL;
+    if (p && !p->pod->terminating) delete_pod(rc, p);
     return steps[rc->at](rc);
 }
 

@@ -123,7 +123,8 @@ struct raycluster {
     bool service, head_created, deleted;
     /* the reconcile in progress */
     uint8_t at;
-    bool error;
+    bool error, head_left, head_left_ready; /* the head went while it was on, and how it was then */
+    struct ray_pod *leaving;             /* its deletion is being asked for */
     uint32_t group_at, to_create, removed;
     struct event_id requeue;
     struct raycluster *next_all, *prev_all;

@@ -23,7 +23,7 @@ static const char *const stream_text[N_STREAMS] = {"condition", "job status"};
 enum play_role { PLAY_HEAD, PLAY_WORKER, PLAY_SUBMITTER };
 static const char *const role_text[N_PLAY_ROLES] = {"head", "worker", "submitter"};
 
-struct seen_pod { enum play_role role; const struct pod *pod; char name[TEXT]; char phase[16]; double created; bool deleted, terminating; };
+struct seen_pod { enum play_role role; const struct pod *pod; char name[TEXT]; char phase[16]; double created; unsigned restarts; bool deleted, terminating; };
 
 struct side {
     ARRAY(char *) lines[N_STREAMS]; /* "type=status(reason)": of the RayClusters, of the RayJob */
@@ -116,6 +116,8 @@ static void read_pods(struct ray_play *p)
             const cJSON *state = cJSON_GetArrayItem(step, 1);
             snprintf(s->phase, sizeof s->phase, "%s", text_of(state, "phase"));
             s->terminating = cJSON_IsTrue(get(state, "terminating"));
+            const cJSON *restarts = get(state, "restarts");
+            if (cJSON_IsNumber(restarts)) s->restarts = (unsigned)restarts->valueint;
         }
     }
     qsort(p->recorded.pods.v, p->recorded.pods.n, sizeof *p->recorded.pods.v, by_creation);
@@ -250,6 +252,7 @@ static void on_pod(void *ctx, struct kube *k, const struct pod *pod, enum pod_ch
     if (!s) return;
     snprintf(s->phase, sizeof s->phase, "%s", phases[pod->phase]);
     s->terminating = pod->terminating;
+    s->restarts = pod->restarts;
     if (c != POD_GONE) return;
     bool forgotten = pod->phase >= POD_SUCCEEDED && (pod->spec.job->flags & JOB_ENDED);
     s->deleted = !forgotten;
@@ -302,6 +305,7 @@ static void patch_status(struct kube *k, struct pod *pod, bool ended, uint32_t r
 {
     pod->restarts += restarts;
     if (!ended) {
+        kube_observer(k)->pod(kube_observer(k)->ctx, k, pod, POD_READY);
         pod->spec.ops->changed(k, pod, POD_READY);
         return;
     }
@@ -404,7 +408,8 @@ static size_t compare_lines(const struct ray_play *p, enum line_of k)
 
 static void fate(const struct seen_pod *s, char out[TEXT])
 {
-    snprintf(out, TEXT, "%s %s %s", role_text[s->role], s->phase, s->deleted ? "deleted" : s->terminating ? "terminating" : "left");
+    const char *end = s->deleted ? "deleted" : s->terminating ? "terminating" : "left";
+    snprintf(out, TEXT, "%s %s %s, %u restarts", role_text[s->role], s->phase, end, s->restarts);
 }
 
 static size_t compare_pods(const struct ray_play *p)
