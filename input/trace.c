@@ -61,18 +61,24 @@ struct mapping {
     int32_t priority;
 };
 
-static void map_queues(struct build *b, const struct raw_trace *raw, const struct import_result *r, struct mapping *m)
+/* Names get their index at their first job in order of submission, so that the table read again gives the same. */
+static uint16_t queue_at(struct build *b, const struct import_result *r, struct mapping *m, uint16_t i)
 {
-    uint32_t n = intern_count(&r->queues);
-    m->queue = arena_array(b->arena, n ? n : 1, uint16_t);
-    for (uint32_t i = 1; i < n; i++) m->queue[i] = queue_index(b, intern_text(&r->queues, i), raw->at);
+    if (m->queue[i] == NO_INDEX) m->queue[i] = queue_index(b, intern_text(&r->queues, i), b->raw->workload->trace->at);
+    return m->queue[i];
 }
 
-static void map_teams(struct build *b, const struct import_result *r, struct mapping *m)
+static uint16_t team_at(struct build *b, const struct import_result *r, struct mapping *m, uint16_t i)
 {
-    uint32_t n = intern_count(&r->teams);
-    m->team = arena_array(b->arena, n ? n : 1, uint16_t);
-    for (uint32_t i = 1; i < n; i++) m->team[i] = name_index(b, &b->teams, intern_text(&r->teams, i));
+    if (m->team[i] == NO_INDEX) m->team[i] = name_index(b, &b->teams, intern_text(&r->teams, i));
+    return m->team[i];
+}
+
+static uint16_t *unset(struct build *b, uint32_t n)
+{
+    uint16_t *v = arena_array(b->arena, n ? n : 1, uint16_t);
+    for (uint32_t i = 0; i < n; i++) v[i] = NO_INDEX;
+    return v;
 }
 
 static void map_classes(struct build *b, const struct raw_trace *raw, const struct import_result *r, struct mapping *m)
@@ -102,8 +108,8 @@ static void map_names(struct build *b, struct raw_trace *raw, const struct impor
     for (size_t i = 0; i < raw->classes.n; i++)
         build_class(b, LIST_AT(raw->classes, struct map_entry, i).object, "the trace");
     build_owner(b, raw->defaults, NULL, &owner);
-    map_queues(b, raw, r, m);
-    map_teams(b, r, m);
+    m->queue = unset(b, intern_count(&r->queues));
+    m->team = unset(b, intern_count(&r->teams));
     map_classes(b, raw, r, m);
     m->queue[0] = owner.queue;
     m->team[0] = owner.team;
@@ -121,14 +127,14 @@ static void check_ids(struct build *b, const struct raw_trace *raw, const struct
     }
 }
 
-static void take_jobs(struct build *b, struct import_result *r, const struct mapping *m)
+static void take_jobs(struct build *b, struct import_result *r, struct mapping *m)
 {
     uint64_t text_at = b->jobs.id_text.n;
     for (size_t i = 0; i < r->n_jobs; i++) {
         struct job_spec *job = &r->jobs[i];
         job->detail = m->detail[job->detail];
-        job->queue = m->queue[job->queue];
-        job->team = m->team[job->team];
+        job->queue = queue_at(b, r, m, job->queue);
+        job->team = team_at(b, r, m, job->team);
         if (job->priority == 0) job->priority = m->priority;
         if (job->flags & JOB_ID_TEXT) job->id += text_at;
     }
