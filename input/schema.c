@@ -32,6 +32,15 @@ static const struct field *shorthand_of(const struct object_type *type)
     return NULL;
 }
 
+/* The name without blanks, for references. */
+static const char *slug(const struct object_type *type, char out[64])
+{
+    size_t i = 0;
+    for (; type->name[i] && i < 63; i++) out[i] = type->name[i] == ' ' ? '-' : type->name[i];
+    out[i] = '\0';
+    return out;
+}
+
 /* ---- schema ---- */
 
 static void pair(struct json_writer *w, const char *key, const char *text)
@@ -50,8 +59,8 @@ static void one_of_types(struct json_writer *w, const char *const *types, size_t
 
 static void reference(struct json_writer *w, const struct object_type *type)
 {
-    char text[128];
-    snprintf(text, sizeof text, "#/$defs/%s", type->name);
+    char text[128], name[64];
+    snprintf(text, sizeof text, "#/$defs/%s", slug(type, name));
     pair(w, "$ref", text);
 }
 
@@ -212,7 +221,8 @@ static void object_schema(struct json_writer *w, const struct object_type *type)
 static void definition(struct json_writer *w, const struct object_type *type)
 {
     const struct field *short_form = shorthand_of(type);
-    json_write_key(w, type->name);
+    char name[64];
+    json_write_key(w, slug(type, name));
     json_write_object(w);
     if (short_form) {
         json_write_key(w, "anyOf");
@@ -259,13 +269,14 @@ static void value_text(const struct field *f, struct str *out)
         [TYPE_FRACTION] = "fraction",   [TYPE_STRINGS] = "strings", [TYPE_TEXTS] = "strings by key",
         [TYPE_QUOTA] = "amounts by flavor", [TYPE_STACK] = "name, constants",
     };
+    char name[64];
     for (size_t i = 0; f->type == TYPE_WORD && i < f->n_words; i++) str_printf(out, "%s`%s`", i ? ", " : "", f->words[i]);
     if (f->type == TYPE_OBJECT)
-        str_printf(out, "[%s](#%s)", f->sub->name, f->sub->name);
+        str_printf(out, "[%s](#%s)", f->sub->name, slug(f->sub, name));
     else if (f->type == TYPE_LIST)
-        str_printf(out, "list of [%s](#%s)", f->sub->name, f->sub->name);
+        str_printf(out, "list of [%s](#%s)", f->sub->name, slug(f->sub, name));
     else if (f->type == TYPE_MAP)
-        str_printf(out, "[%s](#%s) by name", f->sub->name, f->sub->name);
+        str_printf(out, "[%s](#%s) by name", f->sub->name, slug(f->sub, name));
     else if (f->type != TYPE_WORD)
         str_append(out, names[f->type]);
 }
