@@ -14,7 +14,7 @@
 #include "study/compare_jobs.h"
 #include "study/words.h"
 
-enum { WIDTH = 100, NAME = 24, VALUE = 13, RANGE = 21, CHANGE = 9, TEAMS_SHOWN = 10, PARTS_NAMED = 3 };
+enum { WIDTH = 100, NAME = 24, VALUE = 13, RANGE = 21, CHANGE = 9, TEAMS_SHOWN = 10, PARTS_NAMED = 4 };
 
 static const char *base_name(const struct compare *c)
 {
@@ -193,10 +193,11 @@ static void topics_line(struct str *out, const char *lead, struct str *list)
     str_free(list);
 }
 
-static void append_part(struct str *s, int part, double amount)
+/* `between`: "from", or "more for" and "less for". */
+static void append_part(struct str *s, int part, double amount, const char *between)
 {
     words_amount(s, "s", amount);
-    str_append(s, " from ");
+    str_printf(s, " %s ", between);
     words_name(s, jct_part_name(part));
     if (part < N_WAIT_REASONS) str_printf(s, " (%s)", wait_table[part].help);
 }
@@ -232,8 +233,7 @@ static void where_from(struct str *out, const struct compare_pair *p)
         if (shown && fabs(x) < 0.05 * fabs(whole->mean)) break;
         str_append(&s, s.n ? ", " : shown ? "Of that change in completion time come " : "No difference is shown in the mean time to "
                                                                                       "completion, but in parts of it: ");
-        if (!shown) str_append(&s, x < 0 ? "less by " : "more by ");
-        append_part(&s, part, fabs(x));
+        append_part(&s, part, fabs(x), shown ? "from" : x < 0 ? "less for" : "more for");
     }
     if (s.n) {
         str_append(out, "  * ");
@@ -384,9 +384,13 @@ static void metrics_table(struct str *out, const struct compare *c, const struct
         change_cell(out, d);
         str_append(out, "\n");
     }
-    str_append(out, "  wait: submission to first step; jct: submission to end; slowdown: jct over the time that its work needs\n"
-                    "  alone; p95: 95 of 100 jobs have less; goodput: GPU time of work that is kept; waste: held, done twice\n"
-                    "  or of failed jobs; ~ no difference shown; >= lower bound, since some jobs had not ended\n");
+    str_append(out, "  ");
+    words_wrapped(out,
+                  "wait: submission to first step; jct: submission to end; slowdown: jct over the time that its work needs "
+                  "alone; p95: 95 of 100 jobs have less; goodput: GPU time of work that is kept; waste: held, done twice "
+                  "or of failed jobs; ~ no difference shown; >= lower bound, since some jobs had not ended",
+                  2, WIDTH);
+    str_append(out, "\n");
 }
 
 /* One row of the GPU ledger. */
