@@ -123,9 +123,17 @@ static void on_condition(void *ctx, struct kube *k, const struct job *j, const c
     struct row *r = ctx;
     char number[24];
     (void)k;
-    (void)reason;
     (void)message;
-    if (strcmp(status, "True") == 0) saw(r, job_id(r->scenario, j->spec, number), type);
+    char what[96];
+    if (!j) return; /* a shared cluster's */
+    const char *who = job_id(r->scenario, j->spec, number);
+    if (strcmp(status, "True") == 0) saw(r, who, type);
+    else if (strcmp(status, "False") != 0) { /* a state: "JobDeploymentStatus Failed", and with its reason */
+        snprintf(what, sizeof what, "%s %s", type, status);
+        saw(r, who, what);
+        snprintf(what, sizeof what, "%s %s %s", type, status, reason);
+        if (reason[0]) saw(r, who, what);
+    }
 }
 
 /* ---- expectations ---- */

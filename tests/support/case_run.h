@@ -12,7 +12,8 @@
  *                               "at": [ { "t": 300, "held": { "j": 24 }, "partial": { "j": [8, 8] }, "waits": { "j": "peers" } } ] } } ] }
  *
  * `endless`: jobs whose pods do not train but run until somebody ends them. `exits`: the program of a pod ends so long after
- * each of its starts. Conditions: when one was first True, null: never. Changes: when a pod first changed so. Intervals are
+ * each of its starts. Conditions: when one was first True (or a state such as "JobDeploymentStatus Failed" was entered, also with its reason
+ * behind it), null: never. Changes: when a pod first changed so. Intervals are
  * [least, most]; GPUs are whole ones.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
