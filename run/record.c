@@ -19,6 +19,7 @@ const struct record_info record_table[N_RECORD_TYPES] = {RECORD_TYPES(ROW)};
 
 #define NAME(e, n) [e] = n,
 const char *const job_state_names[N_JOB_STATES] = {JOB_STATES(NAME)};
+const char *const stop_reason_names[N_STOP_REASONS] = {STOP_REASONS(NAME)};
 
 enum { BATCH = 64 };
 

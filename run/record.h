@@ -79,6 +79,15 @@ enum job_state { JOB_STATES(X_ENUM) N_JOB_STATES };
 #undef X_ENUM
 extern const char *const job_state_names[N_JOB_STATES];
 
+/* Why an admitted job is stopped; the code of REC_JOB_EVICTED. */
+#define STOP_REASONS(X)                                                                                                \
+    X(STOP_PREEMPTED, "preempted") X(STOP_EVICTED, "evicted") X(STOP_SUSPENDED, "suspended")                           \
+    X(STOP_DEADLINE, "over its deadline") X(STOP_DELETED, "deleted") X(STOP_HORIZON, "end of the run")
+#define X_ENUM(e, ...) e,
+enum stop_reason { STOP_REASONS(X_ENUM) N_STOP_REASONS };
+#undef X_ENUM
+extern const char *const stop_reason_names[N_STOP_REASONS];
+
 /* Writer side. `sink` NULL: only the fingerprint. The sink stays its owner's. Cost: about 20 ns a record, hashed and
  * filtered; a kept one 20 more. */
 enum record_level { RECORD_NONE, RECORD_JOBS, RECORD_FULL };

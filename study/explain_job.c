@@ -10,21 +10,13 @@
 #include "base/units.h"
 #include "input/scenario.h"
 #include "run/decimal.h"
-#include "sim/cluster/sim.h"
 #include "study/explain.h"
 #include "study/job_index.h"
 #include "study/words.h"
 
 enum { WIDTH = 100, MOMENT = 16, LINES_SHOWN = 200 };
 
-const char *explain_stop_reason(unsigned code)
-{
-    static const char *const names[] = {
-        [STOP_PREEMPTED] = "preempted", [STOP_EVICTED] = "evicted", [STOP_SUSPENDED] = "suspended",
-        [STOP_DEADLINE] = "over its deadline", [STOP_DELETED] = "deleted", [STOP_HORIZON] = "end of the run",
-    };
-    return code < sizeof names / sizeof *names ? names[code] : "?";
-}
+const char *explain_stop_reason(unsigned code) { return code < N_STOP_REASONS ? stop_reason_names[code] : "?"; }
 
 const char *explain_fault(unsigned code)
 {

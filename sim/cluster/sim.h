@@ -53,9 +53,6 @@ struct wait_class {
     uint16_t group;  /* node group that the demand is counted in */
 };
 
-/* Why a life cycle is told to stop a job. */
-enum stop_reason { STOP_PREEMPTED, STOP_EVICTED, STOP_SUSPENDED, STOP_DEADLINE, STOP_DELETED, STOP_HORIZON };
-
 /* Admission. A row of sim/queue/policy.c's table. */
 struct policy_ops {
     const char *name;
