@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "input/scenario.h"
 #include "run/decimal.h"
+#include "run/wait.h"
 #include "study/explain.h"
 #include "study/job_index.h"
 #include "study/words.h"
