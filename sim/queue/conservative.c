@@ -181,6 +181,7 @@ static void submit(struct sim *s, struct job *j)
 static void withdraw(struct sim *s, struct job *j)
 {
     struct conservative *c = s->policy_state;
+    if (!j->policy) return; /* it still waits for other jobs */
     if (c->first_new == j) c->first_new = j->next;
     take_out(c, j);
     job_list_remove(&c->line, j);

@@ -262,6 +262,7 @@ static void withdraw(struct sim *s, struct job *j)
 {
     struct easy *z = s->policy_state;
     struct entry *e = j->policy;
+    if (!e) return; /* it still waits for other jobs */
     ranked_remove(&own(e->shape)->waiting, &e->node);
     if (!own(e->shape)->waiting.n) shapes_deactivate(&z->shapes, e->shape);
     free_entry(e);

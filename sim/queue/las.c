@@ -438,6 +438,7 @@ static void submit(struct sim *s, struct job *j)
 static void withdraw(struct sim *s, struct job *j)
 {
     struct las *l = s->policy_state;
+    if (!j->policy) return; /* it still waits for other jobs */
     from_waiting(l, j->policy);
     free_entry(l, j->policy);
     ask(s, l);

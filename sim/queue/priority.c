@@ -274,6 +274,7 @@ void priority_submit(struct sim *s, struct job *j)
 void priority_withdraw(struct sim *s, struct job *j)
 {
     struct priority *p = s->policy_state;
+    if (!j->policy) return; /* it still waits for other jobs */
     from_waiting(p, j->policy);
     free_entry(j->policy, p);
     j->policy = NULL;

@@ -123,7 +123,7 @@ static void one_tiresias(const char *dir, const char *trace, unsigned nodes, uns
     compare(&e, path, columns);
     if (strncmp(file, "60-n2g4-", 8) == 0)
         assert_float_equal(metric(e.run, "mean_jct"), tiresias_policies[policy].mean_jct, 0.00005);
-    peer_run_close(e.run);
+    temp_run_close(e.run);
 }
 
 /* NAME-n2g4-count-POLICY.csv: false for other names. */
@@ -177,7 +177,7 @@ static void batsim_easy(void **state)
     assert_float_equal(metric(e.run, "mean_jct"), 160.927071, 0.0000005);
     assert_float_equal(metric(e.run, "max_wait"), 316.742718, 0.0000005);
     assert_float_equal(metric(e.run, "makespan"), 16088.51, 0.0000005);
-    peer_run_close(e.run);
+    temp_run_close(e.run);
 }
 
 static void batsim_others(void **state)
@@ -198,7 +198,7 @@ static void batsim_others(void **state)
                              .machines = true,
                              .digit_ns = 1000};
         compare(&e, file, batsim_columns);
-        peer_run_close(e.run);
+        temp_run_close(e.run);
     }
     if (d) closedir(d);
 }
@@ -215,7 +215,7 @@ static void nasa_fifo(void **state)
     struct expected e = {.run = peer_run(&(struct peer_case){trace, "swf", 128, 1, "fifo", "none"}), .starts = true};
     compare(&e, file, columns);
     assert_float_equal(metric(e.run, "mean_wait"), 8.005, 0.0005); /* facts/peers.md */
-    peer_run_close(e.run);
+    temp_run_close(e.run);
 }
 
 int main(void)

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/str.h"
-#include "sim/simulate.h"
+#include "input/scenario.h"
+#include "tests/support/temp_run.h"
 
 static struct scenario *load(const struct peer_case *c)
 {
@@ -46,32 +46,12 @@ static int by_id(const void *x, const void *y)
 
 struct run *peer_run(const struct peer_case *c)
 {
-    char dir[] = "/tmp/trainyard-peer-XXXXXX", *warnings = NULL, *error = NULL;
     struct scenario *s = load(c);
-    struct sim_result result;
-    assert_non_null(mkdtemp(dir));
-    bool ok = sim_run(s, &(struct sim_options){.dir = dir, .force = true}, &result);
-    if (!ok) fail_msg("%s", result.error);
-    sim_result_free(&result);
+    struct run *r = temp_run(s, RECORD_JOBS);
     scenario_free(s);
-    struct run *r = run_open(dir, &warnings, &error);
-    if (!r || warnings) fail_msg("%s", r ? warnings : error);
+    assert_non_null(r);
     qsort(r->jobs, r->n_jobs, sizeof *r->jobs, by_id);
     return r;
-}
-
-void peer_run_close(struct run *r)
-{
-    static const char *const files[] = {"run.json", "scenario.json", "scenario.jobs.csv", "timeline.bin", "jobs.csv",
-                                        "ledger.csv"};
-    char path[320], dir[256];
-    snprintf(dir, sizeof dir, "%s", r->dir);
-    run_close(r);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
-        unlink(path);
-    }
-    rmdir(dir);
 }
 
 const struct run_job_view *peer_job(struct run *r, uint64_t id)

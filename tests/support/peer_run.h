@@ -3,7 +3,7 @@
  *     struct run *r = peer_run(&(struct peer_case){ .trace = path, .format = "swf", .nodes = 128, .gpus = 1,
  *                                                   .admission = "fifo", .placement = "first" });
  *     const struct run_job_view *j = peer_job(r, 17);   // by the trace's own id
- *     peer_run_close(r);
+ *     temp_run_close(r);
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -11,6 +11,7 @@
 #define TRAINYARD_TESTS_SUPPORT_PEER_RUN_H
 
 #include "run/run.h"
+#include "tests/support/temp_run.h"
 
 struct peer_case {
     const char *trace, *format;
@@ -18,10 +19,8 @@ struct peer_case {
     const char *admission, *placement;
 };
 
-/* Fails the test on any error. The run lies in a temporary directory that peer_run_close removes.
- * Its jobs are sorted by id. */
+/* Fails the test on any error. Jobs are sorted by id. To be closed with temp_run_close. */
 struct run *peer_run(const struct peer_case *);
-void peer_run_close(struct run *);
 /* Fails when there is none. */
 const struct run_job_view *peer_job(struct run *, uint64_t id);
 
