@@ -99,6 +99,14 @@ struct kube {
 
 static inline int64_t kube_now(const struct kube *k) { return event_clock(k->events); }
 
+/* base x 2^n, at most `most`: the back-offs of kubelet and scheduler. */
+static inline int64_t kube_doubled(int64_t base_ns, uint32_t n, int64_t most_ns)
+{
+    int64_t t = base_ns;
+    for (; n && t < most_ns && t > 0; n--) t = t > INT64_MAX / 2 ? INT64_MAX : 2 * t;
+    return t < most_ns ? t : most_ns;
+}
+
 /* kube.c */
 void pod_tell(struct kube *, struct pod *, enum pod_change);
 void pod_gone(struct kube *, struct pod *);

@@ -151,12 +151,7 @@ static int64_t back_off(struct kube *k, struct pod *p, int64_t ran_since_ns)
 {
     const struct stack *s = k->stack;
     if (kube_now(k) - ran_since_ns >= s->crash_reset) p->backoff = 0;
-    int64_t delay = 0;
-    if (p->backoff) {
-        uint32_t doublings = p->backoff - 1 < 32 ? p->backoff - 1 : 32;
-        delay = s->crash_backoff << doublings;
-        if (delay > s->crash_backoff_max || delay < s->crash_backoff) delay = s->crash_backoff_max;
-    }
+    int64_t delay = p->backoff ? kube_doubled(s->crash_backoff, p->backoff - 1, s->crash_backoff_max) : 0;
     p->backoff++;
     return delay;
 }

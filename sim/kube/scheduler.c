@@ -375,9 +375,7 @@ void sched_forget(struct kube *k, struct pod *p)
 
 static int64_t retry_at(const struct kube *k, const struct sched_class *c)
 {
-    uint32_t doublings = c->attempts - 1 < 32 ? c->attempts - 1 : 32;
-    int64_t wait = k->stack->sched_backoff << doublings;
-    if (wait > k->stack->sched_backoff_max || wait < 0) wait = k->stack->sched_backoff_max;
+    int64_t wait = kube_doubled(k->stack->sched_backoff, c->attempts ? c->attempts - 1 : 0, k->stack->sched_backoff_max);
     return c->last_try_ns + wait;
 }
 

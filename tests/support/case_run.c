@@ -30,6 +30,7 @@ struct row {
     ARRAY(struct first_time) firsts; /* "JOB Condition", "POD CHANGE" */
     struct str wrong;
     struct check *checks;
+    struct arena arena;
     struct sim_result result;
 };
 
@@ -88,7 +89,6 @@ static void on_ending(void *ctx, void *arg)
             kube_pod_exit(e->row->sim->kube, p, e->code);
             break;
         }
-    free(e);
 }
 
 static void end_later(struct row *r, const struct pod *p, const char *name)
@@ -99,7 +99,7 @@ static void end_later(struct row *r, const struct pod *p, const char *name)
         int64_t after = 0;
         if (strcmp(get(x, "pod")->valuestring, name) != 0) continue;
         units_parse_duration(get(x, "after")->valuestring, &after);
-        struct ending *e = xmalloc(sizeof *e);
+        struct ending *e = arena_new(&r->arena, struct ending);
         *e = (struct ending){r, p->id, get(x, "code")->valueint};
         event_after(r->sim->events, after, EVENT_FAULT, on_ending, e);
     }
@@ -294,6 +294,7 @@ static void row_free(struct row *r)
     array_free(&r->firsts);
     str_free(&r->wrong);
     free(r->checks);
+    arena_free(&r->arena);
 }
 
 int case_run_file(const char *path, int *rows)
