@@ -5,19 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "run/run.h"
 #include "study/explain.h"
+#include "study/explain_env.h"
 
 struct options {
-    const char *run, *job;
+    const char *run, *job, *approach;
+    bool env;
+};
+
+static const struct argp_option options[] = {
+    {"env", 'e', 0, 0, "Print the environment of each pod of JOB instead; then RUN may be a scenario", 0},
+    {"approach", 'a', "NAME", 0, "With --env of a scenario: under this approach (default: the first)", 0},
+    {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
+    case 'e': o->env = true; return 0;
+    case 'a': o->approach = arg; return 0;
     case ARGP_KEY_ARG:
         if (o->job) argp_error(state, "one RUN and one JOB only");
         if (o->run) o->job = arg;
@@ -25,21 +36,49 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!o->run) argp_error(state, "RUN is missing");
+        if (o->env && !o->job) argp_error(state, "--env needs a JOB");
+        if (o->approach && !o->env) argp_error(state, "--approach goes with --env; give the directory of the approach");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
 const struct argp argp_explain = {
-    NULL, parse, "RUN [JOB]",
+    options, parse, "RUN [JOB]\n--env RUN|SCENARIO JOB",
     "Say where the GPU time of a run went and why its jobs waited; with JOB, the life of that job: its waits with who "
     "blocked it, its attempts, and where its GPU-seconds went.\v"
     "RUN may hold several approaches and replications: the first replication of each approach is told.\n"
     "Example: trainyard explain out/operator/0 tune-3",
     NULL, NULL, NULL};
 
+/* The pods' environment under the scenario's approach; `file` may be a run's resolved scenario. */
+static int tell_env(const struct options *o, const char *file, const char *approach, uint32_t replication)
+{
+    struct diag d = {0};
+    struct str out = {0};
+    char *err = NULL;
+    struct scenario *s = scenario_load(file, approach, NULL, &d);
+    int code = command_diag(&d);
+    if (s && code == EXIT_OK && !explain_env(s, replication, o->job, &out, &err)) code = command_fail(EXIT_INPUT, "%s", err);
+    fputs(str_text(&out), stdout);
+    str_free(&out);
+    free(err);
+    if (s) scenario_free(s);
+    return code;
+}
+
+static int tell_env_of_run(const struct options *o, const struct run *run)
+{
+    struct str file = {0};
+    str_printf(&file, "%s/scenario.json", run->dir);
+    int code = tell_env(o, str_text(&file), NULL, run->replication);
+    str_free(&file);
+    return code;
+}
+
 static int tell(const struct options *o, const struct run *run)
 {
+    if (o->env) return tell_env_of_run(o, run);
     struct str out = {0};
     char *err = NULL;
     int code = EXIT_OK;
@@ -79,6 +118,7 @@ static int explain(const struct options *o)
     struct run_list runs;
     char *err = NULL, *approach = NULL;
     int code = EXIT_OK;
+    if (o->env && !file_is_dir(o->run)) return tell_env(o, o->run, o->approach, 0);
     if (!run_tree(o->run, &runs, &err)) {
         code = command_fail(EXIT_IO, "%s", err);
         free(err);

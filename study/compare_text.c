@@ -218,6 +218,13 @@ static int next_part(const struct compare_pair *p, double sign, bool used[N_JCT_
     return best;
 }
 
+static void whole_change(struct str *s, const struct paired *whole)
+{
+    str_append(s, "Of the ");
+    words_amount(s, "s", fabs(whole->mean));
+    str_printf(s, " by which jobs that ended under both end %s come ", whole->mean < 0 ? "sooner" : "later");
+}
+
 /* Where a change of the mean completion time comes from; or which parts changed although the whole is not shown to. */
 static void where_from(struct str *out, const struct compare_pair *p)
 {
@@ -231,8 +238,9 @@ static void where_from(struct str *out, const struct compare_pair *p)
         if (part < 0) break;
         double x = p->jct[part].seconds.mean;
         if (shown && fabs(x) < 0.05 * fabs(whole->mean)) break;
-        str_append(&s, s.n ? ", " : shown ? "Of that change in completion time come " : "No difference is shown in the mean time to "
-                                                                                      "completion, but in parts of it: ");
+        if (s.n) str_append(&s, ", ");
+        else if (shown) whole_change(&s, whole);
+        else str_append(&s, "No difference is shown in the mean time to completion, but in parts of it: ");
         append_part(&s, part, fabs(x), shown ? "from" : x < 0 ? "less for" : "more for");
     }
     if (s.n) {
