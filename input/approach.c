@@ -111,12 +111,17 @@ static bool uses(const struct approach *a, enum lifecycle_name life)
     return false;
 }
 
+static bool uses_pods(const struct approach *a)
+{
+    return uses(a, LIFE_TRAINING_OPERATOR_V1) || uses(a, LIFE_RAY_TRAIN_V2) || uses(a, LIFE_BATCH_JOB);
+}
+
 static uint32_t layers_of(const struct scenario *s)
 {
     const struct approach *a = &s->approach;
     bool named = a->admission == ADMIT_EASY || a->admission == ADMIT_CONSERVATIVE;
     bool on[N_LAYERS] = {
-        [LAYER_PODS] = uses(a, LIFE_TRAINING_OPERATOR_V1) || uses(a, LIFE_RAY_TRAIN_V2),
+        [LAYER_PODS] = uses_pods(a),
         [LAYER_RAY] = uses(a, LIFE_RAY_TRAIN_V2),
         [LAYER_OPERATOR] = uses(a, LIFE_TRAINING_OPERATOR_V1),
         [LAYER_BATCH] = a->scheduler == SCHED_BATCH,
@@ -238,13 +243,15 @@ static void build_lifecycle(struct approach *a, struct raw_lifecycle *raw)
     for (int k = 0; k < N_JOB_KINDS; k++) {
         int64_t by_load = strcmp(job_kind_table[k].load, "cluster") == 0 ? raw->cluster : raw->kind[KIND_TRAIN];
         int64_t pick = raw->kind[k] != ABSENT ? raw->kind[k] : by_load != ABSENT ? by_load : raw->all;
+        bool own = k == KIND_JOB && raw->kind[k] == ABSENT && pick != LIFE_NONE; /* a Job is its controller's, whoever runs the rest */
+        if (own) pick = raw->kind[k] = LIFE_BATCH_JOB;
         a->lifecycle[k] = (enum lifecycle_name)pick;
     }
 }
 
 static void pick_defaults(const struct approach *a, struct raw_approach *raw)
 {
-    bool pods = uses(a, LIFE_TRAINING_OPERATOR_V1) || uses(a, LIFE_RAY_TRAIN_V2);
+    bool pods = uses_pods(a);
     if (raw->admission == ABSENT) raw->admission = pods ? ADMIT_NONE : ADMIT_FIFO;
     if (raw->scheduler == ABSENT) raw->scheduler = pods ? SCHED_KUBE : SCHED_BATCH;
     bool named = raw->admission == ADMIT_EASY || raw->admission == ADMIT_CONSERVATIVE;

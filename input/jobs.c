@@ -12,6 +12,8 @@
 
 #include "input/raw.h"
 
+static const char *const completion_modes[2] = { "NonIndexed", "Indexed" };
+static const char *const replacement_policies[2] = { "TerminatingOrFailed", "Failed" };
 static const char *const toleration_ops[2] = { "Equal", "Exists" };
 
 static const struct field role_fields[] = {
@@ -112,6 +114,11 @@ static const struct field job_fields[] = {
     FIELD(raw_job, restart, "restartPolicy", TYPE_WORD, WORDS(restart_policy_names), .help = "default: the kind's"),
     FIELD(raw_job, backoff_limit, "backoffLimit", TYPE_INT, .min = 0, .max = INT32_MAX,
           .help = "failures until the job fails; RayJob: new clusters, default 0; Job: default 6"),
+    FIELD(raw_job, completions, "completions", TYPE_INT, .min = 1, .max = 1000000,
+          .help = "Job: pods that must succeed; default: replicas, a gang; more: each pod does the work by itself"),
+    FIELD(raw_job, completion_mode, "completionMode", TYPE_WORD, WORDS(completion_modes), .help = "Job; default NonIndexed"),
+    FIELD(raw_job, replacement, "podReplacementPolicy", TYPE_WORD, WORDS(replacement_policies),
+          .help = "Job: when a pod is replaced; default TerminatingOrFailed"),
     FIELD(raw_job, clean, "cleanPodPolicy", TYPE_WORD, WORDS(clean_pod_policy_names),
           .help = "pods deleted after the end; default None, train: All"),
     FIELD(raw_job, active_deadline, "activeDeadlineSeconds", TYPE_DURATION, .min = 1, .max = INT64_MAX - 1,
@@ -319,6 +326,9 @@ static void build_policies(struct job_detail *d, const struct raw_job *raw)
     d->suspend = raw->suspend != 0;
     d->shutdown_after = raw->shutdown != ABSENT ? raw->shutdown != 0 : neutral;
     d->gcs_ft = raw->gcs_ft != 0;
+    d->completions = raw->completions == ABSENT ? 0 : (uint32_t)raw->completions;
+    d->indexed = raw->completion_mode != ABSENT && raw->completion_mode == 1;
+    d->replace_failed_only = raw->replacement != ABSENT && raw->replacement == 1;
 }
 
 uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_job *object)

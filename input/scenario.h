@@ -118,6 +118,9 @@ struct job_detail {
     uint32_t max_failures;          /* Ray Train; UINT32_MAX: unlimited */
     uint32_t ray_backoff_limit;     /* RayJob: new clusters */
     bool suspend, shutdown_after, gcs_ft;
+    uint32_t completions;           /* Job; 0: as many as replicas */
+    bool indexed;                   /* Job's completionMode */
+    bool replace_failed_only;       /* Job's podReplacementPolicy Failed */
     bool autoscaling;               /* RayCluster's enableInTreeAutoscaling */
     uint64_t groups;                /* bit g: node group g may serve it (selector, GPU type, taints) */
     uint8_t topology_level;         /* 0 none, 1 host, 2 rack, 3 block */
@@ -188,7 +191,8 @@ struct fault_spec {
 /* ---- approach ---- */
 
 #define LIFECYCLES(X)                                                                                                  \
-    X(LIFE_NONE, "none") X(LIFE_TRAINING_OPERATOR_V1, "training-operator-v1") X(LIFE_RAY_TRAIN_V2, "ray-train-v2")
+    X(LIFE_NONE, "none") X(LIFE_TRAINING_OPERATOR_V1, "training-operator-v1") X(LIFE_RAY_TRAIN_V2, "ray-train-v2") \
+    X(LIFE_BATCH_JOB, "batch-job")
 #define ADMISSIONS(X)                                                                                                  \
     X(ADMIT_NONE, "none") X(ADMIT_FIFO, "fifo") X(ADMIT_FIFO_SKIP, "fifo-skip") X(ADMIT_FEWEST_GPUS, "fewest-gpus")    \
     X(ADMIT_SRPT, "srpt") X(ADMIT_LAS, "las") X(ADMIT_EASY, "easy") X(ADMIT_CONSERVATIVE, "conservative")              \

@@ -35,6 +35,8 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(kcm_qps, "controller-manager.qps", CONST_RATE, "20", "K8S SetDefaults_KubeControllerManagerConfiguration")       \
     X(kcm_burst, "controller-manager.burst", CONST_COUNT, "30", "K8S same")                                            \
     X(kcm_event_burst, "controller-manager.event-burst", CONST_COUNT, "25", "client-go spam filter; rec rates/")       \
+    X(kcm_call, "controller-manager.api-call", CONST_TIME, "12ms", "rec rates/: create latency")                       \
+    X(job_workers, "job.workers", CONST_COUNT, "5", "K8S ConcurrentJobSyncs")                                          \
     X(job_backoff, "job.backoff", CONST_TIME, "10s", "K8S pkg/controller/job")                                         \
     X(job_sync, "job.sync-batch", CONST_TIME, "1s", "K8S syncJobBatchPeriod; rec kuberay/rayjob-submitter-fails")     \
     X(job_backoff_max, "job.backoff-max", CONST_TIME, "10m", "K8S pkg/controller/job")                                 \

@@ -7,6 +7,7 @@
 static const struct lifecycle_ops *const lifecycles[N_LIFECYCLES] = {
     [LIFE_NONE] = &lifecycle_none,
     [LIFE_TRAINING_OPERATOR_V1] = &lifecycle_training_operator_v1,
+    [LIFE_BATCH_JOB] = &lifecycle_batch_job,
     [LIFE_RAY_TRAIN_V2] = &lifecycle_ray_train_v2,
 };
 

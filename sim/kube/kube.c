@@ -238,12 +238,28 @@ static void bury(struct kube *k, struct pod *p)
     k->grave = p;
 }
 
+/* What a kubelet reports of a container that it has stopped. */
+enum { EXIT_SIGTERM = 143 };
+
 void pod_gone(struct kube *k, struct pod *p)
 {
-    if (p->gone) return;
+    if (p->gone || p->stopped) return;
+    if (p->spec.finalizer) {
+        p->stopped = true;
+        kube_pod_finish(k, p, POD_FAILED, p->bound ? EXIT_SIGTERM : -1);
+        return;
+    }
     take_away(k, p);
     pod_tell(k, p, POD_GONE);
     bury(k, p);
+}
+
+void kube_pod_unfinalize(struct kube *k, struct pod *p)
+{
+    p->spec.finalizer = false;
+    if (!p->stopped) return;
+    p->stopped = false;
+    pod_gone(k, p);
 }
 
 void kube_pod_forget(struct kube *k, struct pod *p)

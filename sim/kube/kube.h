@@ -93,6 +93,7 @@ struct pod_spec {
     int64_t ready_delay_ns;  /* from start to Ready when a probe is set; 0: at once */
     int64_t toleration_ns;   /* of unreachable nodes; < 0: the stack's */
     uint32_t gang;           /* from kube_gang_create, 0: none */
+    bool finalizer;          /* a deleted pod stays, ended, until kube_pod_unfinalize */
     bool has_image;          /* false: no pull (image in cache for sure) */
     bool uses_init;          /* has the init container that asks ops->init_ready */
 };
@@ -126,6 +127,7 @@ struct pod {
     uint32_t backoff;                  /* crashes that count for the kubelet's back-off */
     uint8_t stage;                     /* kubelet.c */
     bool told, permitted, init_satisfied;
+    bool stopped;                      /* only its finalizer keeps it */
 };
 
 struct kube *kube_create(struct sim *);
@@ -153,6 +155,8 @@ struct pod *kube_pod_create(struct kube *, const struct pod_spec *);
 void kube_pod_delete(struct kube *, struct pod *, int64_t grace_ns);
 /* Gone at once, even on a lost node. */
 void kube_pod_force_delete(struct kube *, struct pod *);
+/* Its finalizer is taken off: it goes if that is all that kept it. */
+void kube_pod_unfinalize(struct kube *, struct pod *);
 /* A pod that has ended and that nobody will ask for again: its memory is given back, no watch sees it go. */
 void kube_pod_forget(struct kube *, struct pod *);
 /* The program in the container ends with this code. Ignored unless the container runs. */

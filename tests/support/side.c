@@ -286,8 +286,9 @@ static const struct seen_pod *nth(const struct side *s, const char *name, size_t
     return NULL;
 }
 
-static bool pod_agrees(const struct seen_pod *a, const struct seen_pod *b, double slack, char why[1024])
+static bool pod_agrees(const struct seen_pod *a, const struct seen_pod *b, const struct side_rules *rules, char why[1024])
 {
+    double slack = rules->slack_s;
     if ((a->deleted >= 0) != (b->deleted >= 0))
         return differ(why, "%s: recorded %s, ours %s", a->name, a->deleted >= 0 ? "deleted" : "left",
                       b->deleted >= 0 ? "deleted" : "left");
@@ -295,6 +296,7 @@ static bool pod_agrees(const struct seen_pod *a, const struct seen_pod *b, doubl
         return differ(why, "%s: created at %.2f s, ours %.2f s", a->name, a->created, b->created);
     if (a->deleted >= 0 && fabs(a->deleted - b->deleted) > slack)
         return differ(why, "%s: deleted at %.2f s, ours %.2f s", a->name, a->deleted, b->deleted);
+    if (rules->gone_unseen && a->deleted >= 0) return true;
     if (a->phase != b->phase || a->restarts != b->restarts || a->exit != b->exit || a->terminating != b->terminating)
         return differ(why, "%s: last phase %d, restarts %d, exit %d, terminating %d; ours %d, %d, %d, %d", a->name, a->phase,
                       a->restarts, a->exit, a->terminating, b->phase, b->restarts, b->exit, b->terminating);
@@ -302,7 +304,7 @@ static bool pod_agrees(const struct seen_pod *a, const struct seen_pod *b, doubl
 }
 
 /* Each instance of each name; and within a replica type the order of creation. */
-static bool pods_agree(const struct side *recorded, const struct side *ours, double slack, char why[1024])
+static bool pods_agree(const struct side *recorded, const struct side *ours, const struct side_rules *rules, char why[1024])
 {
     if (recorded->pods.n != ours->pods.n)
         return differ(why, "recorded %zu pods, ours %zu", recorded->pods.n, ours->pods.n);
@@ -312,7 +314,7 @@ static bool pods_agree(const struct side *recorded, const struct side *ours, dou
         for (size_t k = 0; k < i; k++) n += !strcmp(recorded->pods.v[k].name, a->name);
         const struct seen_pod *b = nth(ours, a->name, n);
         if (!b) return differ(why, "instance %zu of %s is missing", n, a->name);
-        if (!pod_agrees(a, b, slack, why)) return false;
+        if (!pod_agrees(a, b, rules, why)) return false;
     }
     return true;
 }
@@ -333,7 +335,7 @@ static bool services_agree(struct side *recorded, struct side *ours, char why[10
 
 bool sides_agree(struct side *recorded, struct side *ours, const struct side_rules *rules, char why[1024])
 {
-    return conditions_agree(recorded, ours, rules, why) && pods_agree(recorded, ours, rules->slack_s, why) &&
+    return conditions_agree(recorded, ours, rules, why) && pods_agree(recorded, ours, rules, why) &&
            services_agree(recorded, ours, why);
 }
 

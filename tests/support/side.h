@@ -57,6 +57,7 @@ void side_see_pod(struct side_watch *, struct kube *, const struct pod *);
 struct side_rules {
     bool has_master;
     bool any_count; /* digits in messages may differ: how many pods had failed when a pass looked is a matter of 0.1 s */
+    bool gone_unseen; /* a pod that is gone need not have been seen to end: KWOK deletes without it */
     double slack_s;
 };
 bool sides_agree(struct side *recorded, struct side *ours, const struct side_rules *, char why[1024]);
