@@ -67,7 +67,7 @@ static void shut_group(struct ray_train *t, enum activity activity)
     cancel(t, &t->resize);
     t->failing = false;
     if (!t->pg) return;
-    if (t->pg->held) t->ops->unseated(t);
+    t->ops->unseated(t);
     pg_remove(t->gcs->pgs, t->pg);
     t->pg = NULL;
     t->workers = 0;
