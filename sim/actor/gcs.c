@@ -182,7 +182,7 @@ void gcs_worker_created(struct gcs *g, struct ray_pod *p)
         p->raylet = r;
         return;
     }
-    assert(!"more workers than the group's maximum");
+    assert(0 && "more workers than the group's maximum");
 }
 
 void gcs_worker_started(struct gcs *g, struct ray_pod *p)
