@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/manual.h"
 
 static void print_usage(FILE *to)
 {
@@ -48,6 +49,10 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_usage(stdout);
+        return command_end(EXIT_OK);
+    }
+    if (!strcmp(argv[1], "--print-man") || !strcmp(argv[1], "--print-bash-completion")) {
+        (argv[1][8] == 'm' ? manual_man : manual_bash)(stdout);
         return command_end(EXIT_OK);
     }
     const struct command *c = find(!strcmp(argv[1], "--version") ? "version" : argv[1]);

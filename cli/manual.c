@@ -1,0 +1,147 @@
+/* manual.c - see manual.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "cli/manual.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "cli/command.h"
+
+/* ---- roff ---- */
+
+/* Text with what roff would take for its own escaped. */
+static void roff(FILE *to, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        if (c == '-') fputs("\\-", to);
+        else if (c == '\\') fputs("\\e", to);
+        else if ((c == '.' || c == '\'') && (i == 0 || text[i - 1] == '\n')) fprintf(to, "\\&%c", c);
+        else fputc(c, to);
+    }
+}
+
+static void roff_text(FILE *to, const char *text)
+{
+    roff(to, text, strlen(text));
+}
+
+/* Lines of a text as paragraphs broken where it breaks them. */
+static void roff_lines(FILE *to, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        size_t blank = strspn(text, " ");
+        roff(to, text + (blank < n ? blank : n), n - (blank < n ? blank : n));
+        fputs(text[n] && text[n + 1] ? "\n.br\n" : "\n", to);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void man_option(FILE *to, const struct argp_option *o)
+{
+    fputs(".TP\n", to);
+    if (isgraph(o->key)) {
+        fprintf(to, "\\fB\\-%c\\fR", o->key);
+        if (o->name) fputs(", ", to);
+    }
+    if (o->name) {
+        fputs("\\fB\\-\\-", to);
+        roff_text(to, o->name);
+        fputs("\\fR", to);
+    }
+    if (o->arg) {
+        fputs("=\\fI", to);
+        roff_text(to, o->arg);
+        fputs("\\fR", to);
+    }
+    fputc('\n', to);
+    roff_text(to, o->doc ? o->doc : "");
+    fputc('\n', to);
+}
+
+static bool is_end(const struct argp_option *o)
+{
+    return !o->name && !o->key && !o->doc && !o->group;
+}
+
+/* Forms of the arguments stand on lines of args_doc; the text before \v describes, the one behind it closes. */
+static void man_command(FILE *to, const struct command *c)
+{
+    const char *forms = c->argp->args_doc ? c->argp->args_doc : "", *doc = c->argp->doc ? c->argp->doc : "";
+    const char *after = strchr(doc, '\v');
+    fprintf(to, ".SS trainyard %s\n", c->name);
+    do {
+        size_t n = strcspn(forms, "\n");
+        fprintf(to, "\\fBtrainyard %s\\fR [\\fIOPTION\\fR...] \\fI", c->name);
+        roff(to, forms, n);
+        fputs("\\fR\n.br\n", to);
+        forms += n + (forms[n] == '\n');
+    } while (*forms);
+    fputs(".PP\n", to);
+    roff(to, doc, after ? (size_t)(after - doc) : strlen(doc));
+    fputc('\n', to);
+    for (const struct argp_option *o = c->argp->options; o && !is_end(o); o++) man_option(to, o);
+    if (!after) return;
+    fputs(".PP\n", to);
+    roff_lines(to, after + 1);
+}
+
+void manual_man(FILE *to)
+{
+    fprintf(to,
+            ".TH TRAINYARD 1 \"\" \"trainyard %s\" \"User Commands\"\n"
+            ".SH NAME\ntrainyard \\- simulate GPU training clusters on Kubernetes, and compare ways to run them\n"
+            ".SH SYNOPSIS\n\\fBtrainyard\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
+            "\\fBtrainyard\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n"
+            ".SH DESCRIPTION\nRuns the jobs of a scenario on a simulated cluster under the operator way (PyTorchJobs), the actor "
+            "way (Ray) or a batch policy, says where each GPU\\-second goes and why jobs wait, and which way is better, by how "
+            "much and how sure that is. Results go to standard output, progress and messages to standard error; \\- as a file is "
+            "standard input or output.\n.SH COMMANDS\n",
+            TRAINYARD_VERSION);
+    for (size_t i = 0; i < n_commands; i++) man_command(to, &commands[i]);
+    fputs(".SH EXIT STATUS\n"
+          "0 ok; 1 a check failed; 2 wrong usage; 3 bad input; 4 a file or back end failed; 130 interrupted.\n"
+          ".SH ENVIRONMENT\n.TP\n\\fBTRAINYARD_DATA\\fR\nDirectory with profiles/, looked in first.\n"
+          ".TP\n\\fBNO_COLOR\\fR\nNo colour when set and not empty.\n"
+          ".TP\n\\fBTMPDIR\\fR\nWhere compare keeps its runs while it works; /tmp by default.\n"
+          ".SH EXAMPLES\n.nf\ntrainyard compare scenarios/demo.json\n"
+          "trainyard run scenarios/two\\-teams.json \\-o out\ntrainyard explain out/operator/0 tune\\-3\n.fi\n",
+          to);
+}
+
+/* ---- bash ---- */
+
+static void bash_command(FILE *to, const struct command *c)
+{
+    fprintf(to, "        %s) words=\"--help", c->name);
+    for (const struct argp_option *o = c->argp->options; o && !is_end(o); o++)
+        if (o->name && !(o->flags & OPTION_HIDDEN)) fprintf(to, " --%s%s", o->name, o->arg ? "=" : "");
+    fputs("\" ;;\n", to);
+}
+
+void manual_bash(FILE *to)
+{
+    fputs("# bash completion of trainyard, made from its table of commands\n"
+          "_trainyard()\n{\n"
+          "    local current=${COMP_WORDS[COMP_CWORD]} words=\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+          "        COMPREPLY=($(compgen -W \"--help --version",
+          to);
+    for (size_t i = 0; i < n_commands; i++) fprintf(to, " %s", commands[i].name);
+    fputs("\" -- \"$current\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", to);
+    for (size_t i = 0; i < n_commands; i++) bash_command(to, &commands[i]);
+    fputs("    esac\n"
+          "    if [ \"${current#-}\" != \"$current\" ]; then\n"
+          "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+          "        [ ${#COMPREPLY[@]} -eq 1 ] && [ \"${COMPREPLY[0]%=}\" != \"${COMPREPLY[0]}\" ] && compopt -o nospace\n"
+          "    else\n"
+          "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
+          "        compopt -o filenames\n"
+          "    fi\n}\n"
+          "complete -F _trainyard trainyard\n",
+          to);
+}
