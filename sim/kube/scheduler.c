@@ -221,16 +221,27 @@ static void bucket_link(struct kube *k, struct sched_bucket *b, bool on)
     }
 }
 
+/* Behind which class one of this age belongs. Sought from both ends: new ones come last, vain tries come back first. */
+static struct sched_class *place_in(struct kube *k, const struct sched_bucket *b, uint32_t age)
+{
+    struct sched_class *last = b->last, *first = b->first;
+    while (last && order(k, last) > age) {
+        if (order(k, first) > age) return first->park_prev;
+        last = last->park_prev;
+        first = first->park_next;
+    }
+    return last;
+}
+
 /* A gang that lacks members is woken by them, not by capacity. */
 static void park_enter(struct kube *k, struct sched_class *c)
 {
     if (c->gang && !gang_may_try(k, c->first)) return;
     struct place_request need = need_of(k, c);
     struct sched_bucket *b = c->bucket = bucket_of(k, &need, c->priority);
-    struct sched_class *after = b->last;
+    struct sched_class *after = place_in(k, b, order(k, c));
     if (!b->first) bucket_link(k, b, true);
     b->reason = c->reason;
-    while (after && order(k, after) > order(k, c)) after = after->park_prev;
     c->park_prev = after;
     c->park_next = after ? after->park_next : b->first;
     if (c->park_prev) c->park_prev->park_next = c;
