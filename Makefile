@@ -13,7 +13,7 @@ WERROR   ?= -Werror
 ifneq ($(SAN),)
 WERROR   := # gcc warns about null formats on paths that the sanitizers' own checks put in
 endif
-CPPFLAGS += -I. -D_GNU_SOURCE
+CPPFLAGS += -I. -D_GNU_SOURCE -DTRAINYARD_PREFIX='"$(PREFIX)"'
 CFLAGS   += -std=gnu11 $(OPT) -g -ffp-contract=off -fno-math-errno $(WARN) $(WERROR) $(SAN)
 LDFLAGS  += $(SAN)
 LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lz -lpthread -lm
