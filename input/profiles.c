@@ -1,7 +1,7 @@
 /* profiles.c - finds and reads profiles: named figures with their source.
  *
  * Looked for in this order: $TRAINYARD_DATA, ../scenarios beside the program's folder, PREFIX/share/trainyard,
- * ./scenarios; in each in profiles/FOLDER/NAME.json.
+ * ./scenarios, ../share/trainyard beside the program's folder (another prefix); in each in profiles/FOLDER/NAME.json.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -18,17 +18,18 @@
 #define TRAINYARD_PREFIX "/usr/local"
 #endif
 
-enum { N_PLACES = 4 };
+enum { N_PLACES = 5 };
 
 static void data_places(struct arena *arena, const char *places[N_PLACES])
 {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     places[0] = getenv("TRAINYARD_DATA");
-    places[1] = NULL;
+    places[1] = places[4] = NULL;
     if (n > 0) {
         self[n] = '\0';
         places[1] = path_join(arena, path_dir(arena, self), "../scenarios");
+        places[4] = path_join(arena, path_dir(arena, self), "../share/trainyard");
     }
     places[2] = TRAINYARD_PREFIX "/share/trainyard";
     places[3] = "scenarios";

@@ -31,7 +31,13 @@ static void *none_create(struct sim *s)
 static void none_destroy(struct sim *s, void *state)
 {
     struct batch_state *b = state;
-    (void)s;
+    for (size_t i = 0; i < s->n_specs; i++) { /* those that the end of the run found alive */
+        struct job *j = s->by_index[i];
+        if (!j || !j->live || j->live->life != &lifecycle_none || !j->live->state) continue;
+        pool_release(s->pool, &((struct batch_run *)j->live->state)->hold.alloc);
+        free(j->live->state);
+        j->live->state = NULL;
+    }
     while (b->free) {
         struct batch_run *next = b->free->next_free;
         free(b->free);
