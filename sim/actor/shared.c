@@ -87,6 +87,7 @@ static uint32_t by_group(const struct seats *x, struct slice *sums)
 static void give_back(struct seats *x, const struct slice *s)
 {
     struct sim *sim = x->train->sim;
+    x->train->job->live->held_shares -= s->shares;
     if (s->shares)
         ledger_move(sim->ledger, account(x, s->group), x->activity, nobody(sim, s->group), ACT_IDLE_POD, s->shares,
                     sim_now(sim));
@@ -112,6 +113,7 @@ static void shared_seated(struct ray_train *t)
         struct slice s = {.node = raylet->node, .group = pool_node_group(t->sim->pool, raylet->pod->pod->node),
                           .shares = t->pg->bundles[i].shares};
         x->slices[x->n++] = s;
+        t->job->live->held_shares += s.shares;
         if (s.shares)
             ledger_move(t->sim->ledger, nobody(t->sim, s.group), ACT_IDLE_POD, account(x, s.group), ACT_RENDEZVOUS,
                         s.shares, sim_now(t->sim));
