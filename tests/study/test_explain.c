@@ -218,6 +218,17 @@ static void test_env(void **state)
     assert_false(explain_env(s, 0, "tune-33", &text, &err));
     free(err);
     scenario_free(s);
+    /* The rules of KubeRay 1.6, sim/actor/env.h: 16 CPUs, 200 Gi and 8 GPUs a worker. */
+    str_clear(&text);
+    s = scenario_load("scenarios/two-teams.json", "actor", NULL, &d);
+    assert_non_null(s);
+    assert_true(explain_env(s, 0, "pretrain", &text, &err));
+    assert_says(&text, "pod pretrain-xxxxx-head\n");
+    assert_says(&text, "pod pretrain-xxxxx-worker-worker-xxxxx (8 alike)\n");
+    assert_says(&text, "  RAY_ADDRESS=pretrain-xxxxx-head-svc.default.svc.cluster.local:6379\n");
+    assert_says(&text, "--memory=214748364800  --metrics-export-port=8080  --num-cpus=16  --num-gpus=8 ");
+    assert_says(&text, " init container wait-gcs-ready\n");
+    scenario_free(s);
     s = scenario_load(TINY, NULL, NULL, &d);
     assert_non_null(s);
     assert_false(explain_env(s, 0, "a", &text, &err)); /* no pods */
