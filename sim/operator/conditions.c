@@ -98,7 +98,7 @@ static void publish(struct sim *s, const struct job *j, const struct condition *
     condition_reason(c, reason, sizeof reason);
     condition_message(s, j, c, message, sizeof message);
     o->condition(o->ctx, s->kube, j, type_names[c->type], removed ? "(removed)" : c->status ? "True" : "False",
-                 removed ? NULL : reason, removed ? NULL : message);
+                 removed ? "" : reason, removed ? "" : message);
 }
 
 void conditions_publish(struct sim *s, const struct job *j, const struct conditions *before, const struct conditions *now)

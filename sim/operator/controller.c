@@ -97,9 +97,10 @@ static void job_free(struct torch_job *t)
     op->free = t;
 }
 
+/* Once a finished job is cleaned up no pass would do anything but look at its time to live, which is a delayed key. */
 void torch_enqueue(struct torch_job *t)
 {
-    if (!t->deleted) workqueue_add(t->op->queue, (uint64_t)t->job->index);
+    if (!t->deleted && !t->cleaned) workqueue_add(t->op->queue, (uint64_t)t->job->index);
 }
 
 /* ---- release ---- */
@@ -260,15 +261,21 @@ static void publish(struct torch_job *t)
     torch_enqueue(t); /* the update of the object brings the pass that cleans up */
 }
 
-static void finish(struct torch_job *t)
+/* After a pass: what it leaves to later. The job may be released here. */
+static void done_with(struct torch_job *t)
 {
     struct torch_op *op = t->op;
-    uint64_t key = (uint64_t)t->job->index;
     t->run.busy = false;
     t->cleaned |= t->run.cleans;
-    workqueue_done(op->queue, key);
-    if (t->run.requeue_ns >= 0 && !t->deleted) workqueue_add_after(op->queue, key, t->run.requeue_ns);
+    if (t->run.requeue_ns >= 0 && !t->deleted)
+        workqueue_add_after(op->queue, (uint64_t)t->job->index, t->run.requeue_ns);
     torch_try_release(t);
+}
+
+static void finish(struct torch_job *t)
+{
+    workqueue_done(t->op->queue, (uint64_t)t->job->index);
+    done_with(t);
 }
 
 static void on_written(void *ctx, void *arg)
@@ -279,6 +286,14 @@ static void on_written(void *ctx, void *arg)
     finish(t);
 }
 
+/* When a call issued now is done, in a pass that decides until t->decided_ns. Its token is reserved at once. */
+static int64_t call_done(struct torch_job *t, int calls)
+{
+    struct torch_op *op = t->op;
+    int64_t go = bucket_take(&op->client.bucket, sim_now(op->sim), calls);
+    return (go > t->run.decided_ns ? go : t->run.decided_ns) + op->client.call_ns;
+}
+
 static bool same_status(const struct torch_status *a, const struct torch_status *b)
 {
     return memcmp(a->counts, b->counts, sizeof a->counts) == 0 && a->start_ns == b->start_ns &&
@@ -286,16 +301,14 @@ static bool same_status(const struct torch_status *a, const struct torch_status 
            memcmp(a->conditions.v, b->conditions.v, a->conditions.n * sizeof *a->conditions.v) == 0;
 }
 
-static void write_status(struct torch_job *t)
+/* True when there is something to write: on_written follows. */
+static bool write_status(struct torch_job *t)
 {
-    struct torch_op *op = t->op;
-    if (t->deleted) {
-        finish(t);
-        return;
-    }
+    if (t->deleted) return false;
     if (t->run.update) torch_update_status(t);
-    if (same_status(&t->status, &t->run.status)) finish(t);
-    else event_at(op->sim->events, kube_client_call(op->kube, &op->client), EVENT_CONTROL, on_written, t);
+    if (same_status(&t->status, &t->run.status)) return false;
+    event_at(t->op->sim->events, call_done(t, 1), EVENT_CONTROL, on_written, t);
+    return true;
 }
 
 static void on_called(void *ctx, void *arg)
@@ -309,21 +322,13 @@ static void on_called(void *ctx, void *arg)
 
 static void next_call(struct torch_job *t)
 {
-    struct torch_op *op = t->op;
     if (t->run.next == t->run.calls.n || t->deleted) {
-        write_status(t);
+        if (!write_status(t)) finish(t);
         return;
     }
     enum call_kind kind = t->run.calls.v[t->run.next].kind;
-    if (kind == CALL_DELETE_POD || kind == CALL_DELETE_SERVICE)
-        bucket_take(&op->client.bucket, sim_now(op->sim), 1); /* a GET goes before; it costs a token, but no etcd write */
-    event_at(op->sim->events, kube_client_call(op->kube, &op->client), EVENT_CONTROL, on_called, t);
-}
-
-static void on_decided(void *ctx, void *arg)
-{
-    (void)ctx;
-    next_call(arg);
+    bool deletes = kind == CALL_DELETE_POD || kind == CALL_DELETE_SERVICE; /* a GET goes before, without an etcd write */
+    event_at(t->op->sim->events, call_done(t, deletes ? 2 : 1), EVENT_CONTROL, on_called, t);
 }
 
 static struct torch_job *job_of_key(struct torch_op *op, uint64_t key)
@@ -341,8 +346,13 @@ static int64_t reconcile(void *ctx, void *arg, uint64_t key)
     struct torch_job *t = job_of_key(op, key);
     (void)ctx;
     if (!t) return 0;
-    t->run.busy = true;
     torch_plan(t);
-    event_after(op->sim->events, op->stack->to_reconcile, EVENT_CONTROL, on_decided, t);
+    t->run.decided_ns = sim_now(op->sim) + op->stack->to_reconcile;
+    if (t->run.calls.n) next_call(t);
+    else if (!write_status(t)) {
+        done_with(t);
+        return op->stack->to_reconcile;
+    }
+    t->run.busy = true;
     return WORKQUEUE_OPEN;
 }

@@ -241,7 +241,8 @@ static bool wakes(const struct torch_job *t)
 void torch_observe(struct torch_job *t, struct pod *p, enum pod_change what)
 {
     struct replica_type *r = torch_type_of(t, p->spec.role);
-    bool changed = what == POD_CREATED || what == POD_GONE;
+    /* A pod that the controller has just made brings no news, unless it is one too many. */
+    bool changed = what == POD_GONE || (what == POD_CREATED && p->spec.index >= r->replicas);
     if (what == POD_CREATED) add(r, p);
     count_bound(t, p, what);
     if (what == POD_PHASE) r->not_failed--;

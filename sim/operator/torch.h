@@ -67,6 +67,7 @@ struct reconcile {
     bool update;                 /* UpdateJobStatus follows the calls */
     bool cleans;                 /* the job had finished when it began */
     int64_t requeue_ns;          /* after it, -1: not */
+    int64_t decided_ns;          /* before it no call goes out */
 };
 
 enum rank_state { RANK_OUT, RANK_WAIT, RANK_IN, RANK_STUCK };
