@@ -331,6 +331,16 @@ static void build_policies(struct job_detail *d, const struct raw_job *raw)
     d->replace_failed_only = raw->replacement != ABSENT && raw->replacement == 1;
 }
 
+static void check_lifecycle(struct build *b, const struct raw_job *raw, const struct job_detail *d)
+{
+    bool ray = d->kind == KIND_RAYJOB || d->kind == KIND_RAYCLUSTER;
+    if (!ray || b->s->approach.lifecycle[d->kind] != LIFE_TRAINING_OPERATOR_V1) return;
+    value_error(b->diag, place_of(raw->at, "kind"), "a %s is Ray's, and lifecycle training-operator-v1 cannot run it",
+                job_kind_names[d->kind]);
+    diag_help(b->diag, "write kind train, or give the approach { \"all\": \"training-operator-v1\", \"%s\": \"ray-train-v2\" }",
+              job_kind_names[d->kind]);
+}
+
 uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_job *object)
 {
     struct job_detail d = { 0 };
@@ -352,6 +362,7 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
     build_step(b, &d, raw->step);
     build_checkpoint(b, &d, raw->checkpoint);
     build_wish(b, &d, raw->topology);
+    check_lifecycle(b, raw, &d);
     array_push(&b->details, d);
     return (uint32_t)(b->details.n - 1);
 }

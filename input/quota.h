@@ -60,7 +60,7 @@ struct priority_class_spec { const char *name; int32_t value; };
 struct quota_spec {
     const char **resources; uint32_t n_resources; /* "nvidia.com/gpu", "cpu", "memory", ... */
     struct flavor_spec *flavors; uint32_t n_flavors;
-    struct cohort_spec *cohorts; uint32_t n_cohorts;
+    struct cohort_spec *cohorts; uint32_t n_cohorts; /* parents before their children */
     struct cluster_queue_spec *queues; uint32_t n_queues;
     struct local_queue_spec *local; uint32_t n_local;
     struct priority_class_spec *priorities; uint32_t n_priorities;

@@ -149,17 +149,42 @@ void quota_one_group(struct quota_builder *qb, struct cluster_queue_spec *q, str
 
 /* ---- the end ---- */
 
+static size_t depth_of(const struct quota_builder *qb, size_t at)
+{
+    size_t steps = 0;
+    while (qb->cohorts.v[at].parent != NO_INDEX && steps <= qb->cohorts.n) at = qb->cohorts.v[at].parent, steps++;
+    return steps;
+}
+
 static void check_cycles(struct quota_builder *qb)
 {
     for (size_t i = 0; i < qb->cohorts.n; i++) {
-        size_t steps = 0, at = i;
-        while (qb->cohorts.v[at].parent != NO_INDEX && steps <= qb->cohorts.n) at = qb->cohorts.v[at].parent, steps++;
-        if (steps > qb->cohorts.n && qb->cohort_at.v[i]) {
+        if (depth_of(qb, i) > qb->cohorts.n && qb->cohort_at.v[i]) {
             value_error(qb->b->diag, qb->cohort_at.v[i], "the parents of cohort \"%s\" go round in a circle",
                         qb->cohorts.v[i].name);
             return;
         }
     }
+}
+
+/* Parents before their children, else as they were named. */
+static void order_cohorts(struct quota_builder *qb)
+{
+    size_t n = qb->cohorts.n, next = 0;
+    uint16_t *to = arena_array(qb->b->arena, n + 1, uint16_t);
+    struct cohort_spec *sorted = arena_array(qb->b->arena, n + 1, struct cohort_spec);
+    for (size_t depth = 0; depth <= n + 1; depth++)
+        for (size_t i = 0; i < n; i++)
+            if (depth_of(qb, i) == depth) {
+                to[i] = (uint16_t)next;
+                sorted[next++] = qb->cohorts.v[i];
+            }
+    for (size_t i = 0; i < n; i++) {
+        qb->cohorts.v[i] = sorted[i];
+        if (sorted[i].parent != NO_INDEX) qb->cohorts.v[i].parent = to[sorted[i].parent];
+    }
+    for (size_t i = 0; i < qb->queues.n; i++)
+        if (qb->queues.v[i].cohort != NO_INDEX) qb->queues.v[i].cohort = to[qb->queues.v[i].cohort];
 }
 
 /* A local queue may name a queue that does not exist: Kueue accepts it and its workloads wait. */
@@ -182,6 +207,7 @@ static void resolve_local(struct quota_builder *qb, struct local_ref *l)
 void quota_end(struct quota_builder *qb, struct quota_spec *out)
 {
     check_cycles(qb);
+    order_cohorts(qb);
     out->local = arena_array(qb->b->arena, qb->local.n, struct local_queue_spec);
     out->n_local = (uint32_t)qb->local.n;
     for (size_t i = 0; i < qb->local.n; i++) {

@@ -190,9 +190,13 @@ static void close_jobs(struct sim *s)
 {
     for (size_t i = 0; i < s->next_arrival; i++) {
         struct job *j = s->by_index[i];
-        if (!j) continue;
-        if (j->live && j->live->life && (j->state == JOB_ADMITTED || j->state == JOB_RUNNING))
+        if (j && j->live && j->live->life && (j->state == JOB_ADMITTED || j->state == JOB_RUNNING))
             j->live->life->stop(s, j, STOP_HORIZON);
+    }
+    holds_settle(s);
+    for (size_t i = 0; i < s->next_arrival; i++) {
+        struct job *j = s->by_index[i];
+        if (!j) continue;
         job_settle(s, j);
         job_write_row(s, j);
     }

@@ -53,6 +53,11 @@ static void settle(struct sim *s, struct hold *h)
     h->since_ns = now;
 }
 
+void holds_settle(struct sim *s)
+{
+    for (struct hold *h = s->holds; h; h = h->next) settle(s, h);
+}
+
 static void link_in(struct sim *s, struct hold *h)
 {
     h->next = s->holds;

@@ -36,6 +36,8 @@ void hold_land(struct sim *, struct hold *, enum activity);
 /* Books share-ns of lifted shares: `share_time` of all shares of the hold, split over node groups. */
 void hold_book(struct sim *, struct hold *, enum activity, bool redone, int64_t ns);
 void hold_drop(struct sim *, struct hold *);
+/* Brings the jobs' own sums of what is held now up to date. */
+void holds_settle(struct sim *);
 static inline bool hold_active(const struct hold *h) { return h->alloc.n_parts != 0; }
 /* Tells the ledger that it belongs to the job's present cause from now on. */
 void hold_recause(struct sim *, struct hold *);

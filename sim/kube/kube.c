@@ -121,7 +121,7 @@ void kube_tally_close(struct kube *k, struct pod_tally *t)
 
 void pod_hold(struct kube *k, struct pod *p, struct alloc *a, enum activity activity)
 {
-    hold_take(k->sim, &p->hold, p->spec.job, a, (uint32_t)p->spec.role << 24 | p->spec.index, activity);
+    hold_take(k->sim, &p->hold, p->spec.job, a, p->id, activity);
     tally_held(k, p, p->spec.shares);
 }
 

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <string.h>
 
+enum school { OPERATOR, ACTOR, BATCH };
+
 struct any {
     struct str *out;
     uint64_t seed, state;
     unsigned parts;
     unsigned nodes[3], gpus[3], n_groups, n_queues, n_jobs, most_jobs, cohorts;
-    bool racks, pods, ray, quotas;
+    bool racks, quotas;
+    enum school school[2];
     unsigned limit_all; /* every job has a time limit */
 };
 
@@ -169,7 +172,8 @@ static void wishes(struct any *a)
 
 static const char *kind_of(struct any *a)
 {
-    return one_in(a, 3) ? PICK(a, "PyTorchJob", "RayJob") : "train";
+    if (!one_in(a, 3)) return "train";
+    return one_in(a, 2) && a->school[0] != OPERATOR && a->school[1] != OPERATOR ? "RayJob" : "PyTorchJob";
 }
 
 static void job(struct any *a, unsigned i, unsigned *submit)
@@ -322,10 +326,8 @@ static void approach(struct any *a, const char *name, unsigned index)
 {
     begin(a, APPROACH, index);
     str_printf(a->out, "%s\n    \"%s\": { ", index ? "," : "", name);
-    unsigned which = below(a, 5);
-    if (which < 2) with_pods(a, false);
-    else if (which < 4) with_pods(a, true);
-    else batch(a);
+    if (a->school[index] == BATCH) batch(a);
+    else with_pods(a, a->school[index] == ACTOR);
     str_append(a->out, " }");
 }
 
@@ -352,6 +354,7 @@ void any_scenario_part(uint64_t seed, unsigned parts, unsigned jobs, struct str 
     a.quotas = has(&a, ANY_QUEUES) && !one_in(&a, 3);
     a.n_jobs = 1 + below(&a, 14);
     a.limit_all = one_in(&a, 2);
+    for (unsigned i = 0; i < 2; i++) a.school[i] = (enum school)(below(&a, 5) / 2);
     str_printf(json, "{ \"trainyard\": 1, \"name\": \"any-%llu\",\n", (unsigned long long)seed);
     cluster(&a);
     if (a.quotas) queues(&a);

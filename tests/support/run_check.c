@@ -125,7 +125,7 @@ static void on_state(struct check *c, const struct record *r)
     size_t lines;
     int64_t known = held_of(c, r->job, r->subject, &lines);
     bool first = lines == 0 || (c->open_job == r->job && c->open_group == r->subject);
-    if (lines == 0) { /* counted, not placed */
+    if (known == 0 && first) { /* counted, not placed */
         struct held h = {.job = r->job, .group = r->subject, .shares = r->a};
         array_push(&c->held, h);
     } else if (known != r->a) {
@@ -182,6 +182,7 @@ static void replay(struct check *c)
         case REC_JOB_STOPPED:
         case REC_JOB_EVICTED:
         case REC_JOB_FINISHED: steps(c, r, false); break;
+        case REC_JOB_WAIT: steps(c, r, r->code == N_WAIT_REASONS && c->jobs[r->job].steps); break;
         default: break;
         }
     }
