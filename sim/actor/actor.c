@@ -402,7 +402,7 @@ static void *actor_create(struct sim *s)
 
 static void free_run(struct ray_run *r)
 {
-    if (r->train) ray_train_stop(r->train);
+    if (r->train) ray_train_free(r->train);
     if (r->autoscaler && !in_shared(r)) autoscaler_destroy(r->autoscaler);
     if (r->job->live->train) train_destroy(r->sim, r->job->live->train);
     r->job->live->train = NULL;

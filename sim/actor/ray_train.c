@@ -424,6 +424,11 @@ void ray_train_stop(struct ray_train *t)
     bool unfinished = t->state != RT_FINISHED;
     shut_group(t, ACT_IDLE_POD);
     if (unfinished) train_roll_back(t->sim, progress(t));
+    ray_train_free(t);
+}
+
+void ray_train_free(struct ray_train *t)
+{
     gcs_unlisten(t->gcs, &t->listener);
     free(t);
 }

@@ -83,6 +83,7 @@ struct ray_train *ray_train_create(struct gcs *, struct job *, const struct ray_
 void ray_train_begin(struct ray_train *);
 /* The driver is killed, or has ended: lets go of all and is freed. Steps since the last checkpoint are lost. */
 void ray_train_stop(struct ray_train *);
+void ray_train_free(struct ray_train *); /* the simulation is over */
 /* The simulation ends: the ranks' time is booked. */
 void ray_train_halt(struct ray_train *);
 /* A process of the group dies or hangs now (scripted). */

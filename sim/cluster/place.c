@@ -134,11 +134,9 @@ static uint32_t take_spread(struct pool *p, const struct window *w, const struct
                             struct alloc *a)
 {
     uint32_t got = 0, least = least_free(r);
-    for (uint32_t f = w->g->gpus; got < want; f--) {
+    for (uint32_t f = w->g->gpus + 1; f-- > least && got < want;)
         for (uint32_t i = next_in(w, f, w->first); i != BITMAP_NONE && got < want; i = next_in(w, f, i + 1))
             got += take_on(p, w->g->first + i, r, 1, a);
-        if (f == least) break;
-    }
     return got;
 }
 
