@@ -127,8 +127,10 @@ static void land_done(struct torch_job *t, struct pod *p) { kube_pod_land(t->op-
 static void all_done(struct torch_job *t)
 {
     t->phase = GROUP_IDLE;
+    if (t->job->state == JOB_RUNNING) job_paused(sim_of(t), t->job, WAIT_CONTROL_PLANE);
     each(t, RANK_IN, land_done);
     each(t, RANK_IN, exit_done);
+    torch_refresh_wait(t);
 }
 
 static void on_joined_running(struct torch_job *t);
