@@ -371,13 +371,22 @@ static int64_t part_shares(const struct alloc_part *part)
     return part->fraction ? part->fraction : INT64_C(1000) * __builtin_popcountll(part->gpus) * part->n_nodes;
 }
 
+/* Nodes of a part that lie in the group; a part may go on from one group into the next. */
+static uint32_t part_nodes_in(const struct pool_group *g, const struct alloc_part *part)
+{
+    uint32_t from = part->first_node > g->first ? part->first_node : g->first;
+    uint32_t end = part->first_node + part->n_nodes, last = g->first + g->count;
+    if (end > last) end = last;
+    return end > from ? end - from : 0;
+}
+
 int64_t alloc_shares_of(const struct pool *p, const struct alloc *a, uint32_t group)
 {
     int64_t shares = 0;
     for (uint32_t i = 0; i < a->n_parts; i++) {
         const struct alloc_part *part = &a->parts[i];
-        uint32_t of = part->n_nodes ? p->nodes[part->first_node].group : part->first_node;
-        if (of == group) shares += part_shares(part);
+        if (part->n_nodes) shares += part_shares(part) / part->n_nodes * part_nodes_in(&p->groups[group], part);
+        else if (part->first_node == group) shares += part_shares(part);
     }
     return shares;
 }

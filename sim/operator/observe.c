@@ -222,14 +222,18 @@ static void keep_nodes(struct torch_job *t)
     free(nodes);
 }
 
-static void count_bound(struct torch_job *t, const struct pod *p, enum pod_change what)
+void torch_allocated(struct torch_job *t)
 {
-    if (what == POD_GONE && p->bound) t->n_bound--;
-    if (what != POD_BOUND) return;
-    if (++t->n_bound != torch_wanted(t) || t->allocated || (t->job->flags & JOB_ENDED)) return;
+    if (t->allocated || (t->job->flags & JOB_ENDED)) return;
     t->allocated = true;
     keep_nodes(t);
     job_allocated(t->op->sim, t->job);
+}
+
+static void count_bound(struct torch_job *t, const struct pod *p, enum pod_change what)
+{
+    if (what == POD_GONE && p->bound) t->n_bound--;
+    if (what == POD_BOUND && ++t->n_bound == torch_wanted(t)) torch_allocated(t);
 }
 
 /* Things that no counter shows, but that bring a reconcile: it may find a deadline passed. */

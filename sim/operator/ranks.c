@@ -146,6 +146,7 @@ static void begin_steps(struct torch_job *t)
         return;
     }
     t->phase = GROUP_RUNNING;
+    torch_allocated(t); /* an elastic job does not wait for all its pods */
     each(t, RANK_IN, lift);
     collect_shares(t, &l);
     for (uint32_t i = 0; i < l.n; i++) who[i] = (struct train_shares){l.accounts[i], l.shares[i]};

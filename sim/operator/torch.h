@@ -108,6 +108,7 @@ void torch_recount_wait(struct torch_job *, struct pod *);
 struct replica_type *torch_type_of(struct torch_job *, enum role);
 struct pod *torch_master(const struct torch_job *);
 uint32_t torch_wanted(const struct torch_job *); /* replicas of all types */
+void torch_allocated(struct torch_job *);         /* all its pods are bound, or enough to start */
 void torch_type_reserve(struct replica_type *, uint32_t n);
 void torch_service(struct replica_type *, uint32_t index, bool on);
 extern const struct pod_owner_ops torch_pod_ops;
