@@ -257,7 +257,7 @@ static void on_cluster_status(struct raycluster *rc)
     if (rc != r->cluster) return;
     if (rc->status.ready && !r->ready_seen) {
         r->ready_seen = true;
-        job_allocated(r->sim, r->job);
+        if (!(r->job->flags & (JOB_ENDED | JOB_STOPPING))) job_allocated(r->sim, r->job);
         for (struct ray_pod *p = rc->first; p; p = p->next) idle_activity(r, p);
         cluster_ready(r);
     }
