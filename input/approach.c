@@ -48,7 +48,7 @@ static const struct field approach_fields[] = {
     FIELD(raw_approach, gang, "gang", TYPE_WORD, WORDS(gang_names), .fallback = "none",
           .help = "whether the pods of a job are placed all or none"),
     FIELD(raw_approach, placement, "placement", TYPE_WORD, WORDS(placement_names),
-          .help = "which nodes; default first for easy and conservative, none for other batch, else spread"),
+          .help = "which nodes; default first for easy, conservative and where nodes fail, none for other batch, else spread"),
     FIELD(raw_approach, ray_cluster, "ray_cluster", TYPE_WORD, WORDS(ray_cluster_names), .fallback = "per-job",
           .help = "a Ray cluster for each job, or one for all"),
     FIELD(raw_approach, shared, "shared_cluster", TYPE_OBJECT, .sub = &shared_type, .help = "with ray_cluster shared"),
@@ -71,7 +71,7 @@ const struct object_type approach_type =
 
 enum layer { LAYER_PODS, LAYER_RAY, LAYER_OPERATOR, LAYER_BATCH, LAYER_COUNT, LAYER_NAMED, LAYER_TOPOLOGY, LAYER_COSCHED,
              LAYER_SHARED, LAYER_TORCHRUN, LAYER_ELASTIC_RAY, LAYER_NO_ADMISSION, LAYER_KUEUE, LAYER_LEVELS, LAYER_QUEUES,
-             LAYER_WORKERS, N_LAYERS };
+             LAYER_WORKERS, LAYER_NODES_FAIL, N_LAYERS };
 _Static_assert(N_LAYERS <= 32, "layers are bits");
 #define BIT(x) (UINT32_C(1) << (x))
 
@@ -90,6 +90,8 @@ static const struct rule rules[] = {
       "first, pack, spread or topology" },
     { BIT(LAYER_COUNT), 0, BIT(LAYER_PODS), "placement",
       "pods are bound to nodes, so placement none (count only) needs lifecycle none; use first, pack, spread or topology" },
+    { BIT(LAYER_COUNT), 0, BIT(LAYER_NODES_FAIL), "placement",
+      "nodes fail in this scenario, and with placement none (count only) no job lies on any; use first, pack, spread or topology" },
     { BIT(LAYER_TOPOLOGY), BIT(LAYER_LEVELS), 0, "placement",
       "placement topology needs a topology: give \"nodes_per_rack\" in the cluster's \"topology\"" },
     { BIT(LAYER_NO_ADMISSION), BIT(LAYER_PODS), 0, "admission",
@@ -116,7 +118,18 @@ static bool uses_pods(const struct approach *a)
     return uses(a, LIFE_TRAINING_OPERATOR_V1) || uses(a, LIFE_RAY_TRAIN_V2) || uses(a, LIFE_BATCH_JOB);
 }
 
-static uint32_t layers_of(const struct scenario *s)
+/* Whether the scenario's faults take nodes away. */
+static bool nodes_fail(const struct raw_faults *f)
+{
+    if (f->profiles.n || f->components.n) return true;
+    for (size_t i = 0; i < f->script.n; i++) {
+        int64_t action = LIST_AT(f->script, struct raw_action, i).action;
+        if (action == DO_NODE_LOST || action == DO_NODE_DRAIN) return true;
+    }
+    return false;
+}
+
+static uint32_t layers_of(const struct scenario *s, const struct raw_faults *faults)
 {
     const struct approach *a = &s->approach;
     bool named = a->admission == ADMIT_EASY || a->admission == ADMIT_CONSERVATIVE;
@@ -137,6 +150,7 @@ static uint32_t layers_of(const struct scenario *s)
         [LAYER_LEVELS] = s->cluster.topology.nodes_per_rack > 0,
         [LAYER_QUEUES] = s->quota.n_queues > 0,
         [LAYER_WORKERS] = a->shared_workers_max > 0,
+        [LAYER_NODES_FAIL] = nodes_fail(faults),
     };
     uint32_t bits = 0;
     for (int i = 0; i < N_LAYERS; i++) bits |= on[i] ? BIT(i) : 0;
@@ -153,7 +167,7 @@ static bool broken(const struct rule *r, uint32_t on)
 
 static void check_rules(struct build *b, const struct raw_approach *raw)
 {
-    uint32_t on = layers_of(b->s);
+    uint32_t on = layers_of(b->s, b->raw->faults);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (broken(&rules[i], on)) value_error(b->diag, place_of(raw->at, rules[i].key), "%s", rules[i].why);
     if (uses(&b->s->approach, LIFE_NONE) && (on & BIT(LAYER_PODS)))
@@ -249,12 +263,12 @@ static void build_lifecycle(struct approach *a, struct raw_lifecycle *raw)
     }
 }
 
-static void pick_defaults(const struct approach *a, struct raw_approach *raw)
+static void pick_defaults(const struct approach *a, struct raw_approach *raw, bool on_nodes)
 {
     bool pods = uses_pods(a);
     if (raw->admission == ABSENT) raw->admission = pods ? ADMIT_NONE : ADMIT_FIFO;
     if (raw->scheduler == ABSENT) raw->scheduler = pods ? SCHED_KUBE : SCHED_BATCH;
-    bool named = raw->admission == ADMIT_EASY || raw->admission == ADMIT_CONSERVATIVE;
+    bool named = raw->admission == ADMIT_EASY || raw->admission == ADMIT_CONSERVATIVE || on_nodes;
     if (raw->placement == ABSENT) raw->placement = pods ? PLACE_SPREAD : named ? PLACE_FIRST : PLACE_COUNT;
 }
 
@@ -263,7 +277,7 @@ void build_approach(struct build *b, const char *name, struct raw_approach *raw)
     struct approach *a = &b->s->approach;
     a->name = name;
     build_lifecycle(a, raw->lifecycle);
-    pick_defaults(a, raw);
+    pick_defaults(a, raw, nodes_fail(b->raw->faults));
     a->admission = (enum admission_name)raw->admission;
     a->scheduler = (enum scheduler_name)raw->scheduler;
     a->gang = (enum gang_name)raw->gang;

@@ -61,17 +61,14 @@ static bool act_on_job(struct sim *s, struct job *j, const struct script_action 
     switch (a->action) {
     case DO_SUSPEND:
         if (j->state == JOB_PENDING) {
-            s->policy->withdraw(s, j);
-            job_wait(s, j, WAIT_SUSPENDED);
-            j->state = JOB_SUSPENDED;
+            job_put_aside(s, j);
         } else if (j->state == JOB_ADMITTED || j->state == JOB_RUNNING) {
             job_preempt(s, j, STOP_SUSPENDED, NULL);
         }
         return true;
     case DO_RESUME:
         if (j->state != JOB_SUSPENDED) return false;
-        j->state = JOB_PENDING;
-        s->policy->submit(s, j);
+        job_ask_again(s, j);
         return true;
     default: return false;
     }

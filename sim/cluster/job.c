@@ -402,18 +402,46 @@ static struct job *job_new(struct sim *s, size_t index)
     return j;
 }
 
-void job_submit(struct sim *s, size_t index)
+/* To the policy, or to those who wait for other jobs. */
+static void ask(struct sim *s, struct job *j)
 {
-    struct job *j = job_new(s, index);
-    s->next_arrival = index + 1;
-    sim_record(s, REC_JOB_SUBMITTED, j, (uint32_t)job_total_shares(s, j), job_detail_of(s, j)->kind, j->spec->queue,
-               j->spec->team);
     if (waits_for_others(s, j)) {
         job_wait(s, j, WAIT_DEPENDENCY);
         array_push(&s->dependents, j);
     } else {
         s->policy->submit(s, j);
     }
+}
+
+void job_submit(struct sim *s, size_t index)
+{
+    struct job *j = job_new(s, index);
+    s->next_arrival = index + 1;
+    sim_record(s, REC_JOB_SUBMITTED, j, (uint32_t)job_total_shares(s, j), job_detail_of(s, j)->kind, j->spec->queue,
+               j->spec->team);
+    ask(s, j);
+}
+
+void job_put_aside(struct sim *s, struct job *j)
+{
+    size_t i = 0;
+    assert(j->state == JOB_PENDING);
+    while (i < s->dependents.n && s->dependents.v[i] != j) i++;
+    if (i == s->dependents.n) {
+        s->policy->withdraw(s, j);
+    } else {
+        s->dependents.n--;
+        for (; i < s->dependents.n; i++) s->dependents.v[i] = s->dependents.v[i + 1];
+    }
+    job_wait(s, j, WAIT_SUSPENDED);
+    j->state = JOB_SUSPENDED;
+}
+
+void job_ask_again(struct sim *s, struct job *j)
+{
+    assert(j->state == JOB_SUSPENDED);
+    j->state = JOB_PENDING;
+    ask(s, j);
 }
 
 void job_finished(struct sim *s, struct job *j, enum job_state state)

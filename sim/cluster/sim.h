@@ -203,6 +203,9 @@ uint32_t job_account(struct sim *, const struct job *, uint32_t group); /* ledge
 /* Makes the job of a spec, writes its submission and hands it to the policy, or keeps it until the jobs that it comes after
  * have ended. */
 void job_submit(struct sim *, size_t index);
+/* Suspends a pending job, and lets it ask for admission again. */
+void job_put_aside(struct sim *, struct job *);
+void job_ask_again(struct sim *, struct job *);
 /* At the end of a run: brings an unfinished job's waits up to now (it leaves its class), then writes its row. */
 void job_settle(struct sim *, struct job *);
 void job_write_row(struct sim *, struct job *);

@@ -16,7 +16,7 @@ struct any {
     uint64_t seed, state;
     unsigned parts;
     unsigned nodes[3], gpus[3], n_groups, n_queues, n_jobs, most_jobs, cohorts;
-    bool racks, quotas;
+    bool racks, quotas, nodes_fail;
     enum school school[2];
     unsigned limit_all; /* every job has a time limit */
 };
@@ -217,6 +217,7 @@ static void hardware(struct any *a)
 {
     begin(a, HARDWARE, 0);
     if (!has(a, ANY_HARDWARE) || one_in(a, 2)) return;
+    a->nodes_fail = true;
     str_printf(a->out, "\n    \"components\": [ { \"name\": \"gpu\", \"scope\": \"gpu\", \"mtbf\": \"%uh\", \"repair\": \"%um\", \"repair_sigma\": %u }",
                10 + below(a, 200), 1 + below(a, 100), below(a, 2));
     str_printf(a->out, ",\n      { \"name\": \"node\", \"scope\": \"node\", \"mtbf\": \"%uh\", \"shape\": 0.%u, \"repair\": \"%um\" }", 2 + below(a, 100),
@@ -239,6 +240,7 @@ static void action(struct any *a, unsigned i)
     if (j >= a->most_jobs) j = 0;
     str_printf(a->out, "%s\n      { \"at\": %u, \"target\": \"", i ? "," : "", 15 * below(a, 900));
     if (on_node) {
+        a->nodes_fail = true;
         str_printf(a->out, "node/g%u-%u\", \"action\": \"%s\" }", g, below(a, a->nodes[g]), PICK(a, "node-lost", "node-lost", "node-back", "node-back"));
     } else if (on_pod) {
         pod_name(a, j);
@@ -303,7 +305,7 @@ static void batch(struct any *a)
     const char *admission = batch_admission(a);
     bool named = strcmp(admission, "easy") == 0 || strcmp(admission, "conservative") == 0;
     const char *placement = PICK(a, "none", "first", "pack", "spread", "topology");
-    if (named && strcmp(placement, "none") == 0) placement = "first";
+    if ((named || a->nodes_fail) && strcmp(placement, "none") == 0) placement = "first";
     if (!a->racks && strcmp(placement, "topology") == 0) placement = "pack";
     str_printf(a->out, "\"lifecycle\": \"none\", \"admission\": \"%s\", \"placement\": \"%s\"", admission, placement);
     if (strcmp(admission, "las") == 0) str_printf(a->out, ", \"las_first_limit\": %u, \"las_second_limit\": %u", 60 * below(a, 60), 3600 + below(a, 9000));
