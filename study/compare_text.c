@@ -278,6 +278,7 @@ static void plain_words(struct str *out, const struct compare *c, const struct c
 {
     struct str none = {0}, same = {0};
     str_printf(out, "\nIn plain words: %s against %s\n", other_name(c, p), base_name(c));
+    size_t before = out->n;
     for (size_t i = 0; i < N_CLAIMS; i++) {
         size_t m = (size_t)metric_find(claims[i].metric);
         const struct paired *d = &p->metrics[m];
@@ -294,6 +295,7 @@ static void plain_words(struct str *out, const struct compare *c, const struct c
     }
     topics_line(out, "No difference shown in:", &none);
     topics_line(out, "Exactly the same:", &same);
+    if (out->n == before) str_append(out, "  * Nothing happened that could be compared.\n");
 }
 
 /* ---- tables ---- */

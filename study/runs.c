@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/str.h"
+#include "run/run.h"
 
 struct work { /* shared by the threads */
     const struct runs_plan *plan;
@@ -103,6 +104,8 @@ bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)
 {
     memset(r, 0, sizeof *r);
     if (!load_all(p, r, d)) return false;
+    /* Leaves of an earlier run with another number of approaches or replications must not stand among these. */
+    if (p->out && !run_prepare(p->out, p->force, &r->error)) return false;
     size_t n = (size_t)r->n_approaches * r->n_replications;
     r->cells = xcalloc(n, sizeof *r->cells);
     for (size_t i = 0; i < n; i++) {

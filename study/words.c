@@ -5,6 +5,7 @@
 #include "study/words.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -77,13 +78,13 @@ void words_wrapped(struct str *s, const char *text, size_t indent, size_t width)
 {
     size_t at = 0;
     for (size_t i = s->n; i > 0 && s->s[i - 1] != '\n'; i--) at++;
-    while (*text) {
+    for (bool first = true; *text; first = false) {
         size_t n = strcspn(text, " "), w = columns(text, n);
-        if (at > indent && at + 1 + w > width) {
+        if (!first && at + 1 + w > width) {
             str_append(s, "\n");
             str_append_repeat(s, ' ', indent);
             at = indent;
-        } else if (at > indent) {
+        } else if (!first) {
             str_append(s, " ");
             at++;
         }

@@ -275,6 +275,25 @@ static void test_one_replication(void **state)
     unmake(&m);
 }
 
+/* What is there already stays, unless it is to be replaced: else leaves of two runs would be mixed. */
+static void test_refused(void **state)
+{
+    struct made m;
+    struct diag d = {0};
+    struct runs r;
+    (void)state;
+    make(&m, TINY, strict_and_skip, NULL, 1, false);
+    struct runs_plan plan = {.scenario = TINY, .approaches = strict_and_skip, .n_approaches = 2, .out = m.top};
+    assert_false(runs_execute(&plan, &r, &d));
+    assert_non_null(strstr(r.error, "--force"));
+    runs_free(&r);
+    plan.force = true;
+    assert_true(runs_execute(&plan, &r, &d));
+    runs_free(&r);
+    diag_free(&d);
+    unmake(&m);
+}
+
 /* compare.json reads back, and its exact decimals add up. */
 static void test_json(void **state)
 {
@@ -331,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_by_hand),   cmocka_unit_test(test_text),            cmocka_unit_test(test_with_itself),
         cmocka_unit_test(test_null),      cmocka_unit_test(test_exact),           cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_json),      cmocka_unit_test(test_one_replication), cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
