@@ -71,6 +71,7 @@ check-all: all $(TESTS) headers
 	@bash tests/house/same_bits.sh
 	@bash tests/house/fingerprints.sh
 	@bash tests/house/manual.sh $(BIN)/trainyard
+	@bash tests/house/commands.sh $(BIN)/trainyard
 	@bash tests/house/run_tests.sh $(TESTS) | tee $(BUILD)/tests.log; test $${PIPESTATUS[0]} = 0
 	@tail -1 $(BUILD)/tests.log > $(BUILD)/tests.count
 

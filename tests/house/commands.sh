@@ -1,0 +1,69 @@
+#!/bin/bash
+# commands.sh - the commands as people call them: exit codes, and that results go to stdout and messages to stderr.
+#
+#     tests/house/commands.sh TRAINYARD
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+program=${1:-bin/trainyard}
+tiny=tests/study/tiny.json # its waits are worked out in its head: strict 0, 99, 148 s; skip 0, 99, 0 s
+out=$(mktemp -d) || exit 2
+trap 'rm -rf "$out"' EXIT
+export TMPDIR=$out/tmp
+mkdir "$TMPDIR"
+bad=0 n=0
+
+expect() { # exit code, pattern on stdout ("" none), pattern on stderr ("" none), arguments ...
+    local code=$1 stdout=$2 stderr=$3
+    shift 3
+    n=$((n + 1))
+    "$program" "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+    local got=$?
+    [ $got = "$code" ] || { echo "commands: $*: exit $got, not $code" >&2; bad=1; }
+    for stream in stdout stderr; do
+        if [ -z "${!stream}" ]; then
+            [ ! -s "$out/$stream" ] || { echo "commands: $*: $stream is not empty: $(head -1 "$out/$stream")" >&2; bad=1; }
+        elif ! grep -q -- "${!stream}" "$out/$stream"; then
+            echo "commands: $*: no \"${!stream}\" on $stream" >&2; bad=1
+        fi
+    done
+}
+
+two=(-a strict -a skip)
+expect 0 "In plain words: skip against strict" "" compare $tiny "${two[@]}"
+expect 0 '"trainyard_compare": 1' "" compare $tiny "${two[@]}" --format json
+expect 0 '^"metric","mean_wait"' "" compare $tiny "${two[@]}" --format csv
+expect 0 "skip" "" compare $tiny "${two[@]}" --fail-if 'mean_wait>1x'
+expect 1 "skip" "failed: mean_wait<0.5x holds for skip" compare $tiny "${two[@]}" --fail-if 'mean_wait<0.5x' # 33 of 82.3
+expect 1 "strict" "failed: mean_wait>2x holds for strict" compare $tiny "${two[@]}" --base skip --fail-if 'mean_wait>2x'
+expect 0 "no interval" "undecided" compare $tiny "${two[@]}" -n 1 --fail-if 'mean_wait<0.5x'
+expect 2 "" "did you mean" compare $tiny --fail-if 'mean_wai<0.5x'
+expect 2 "" "nothing to compare" compare $tiny -a strict
+expect 2 "" "no approach" compare $tiny --base stric
+expect 3 "" "there is no approach" compare $tiny -a stric -a skip
+expect 3 "" "No such file" compare "$out/none.json"
+expect 4 "" "no run here" compare docs
+expect 0 "skip" "" compare $tiny "${two[@]}" -o "$out/runs"
+expect 4 "" "--force" compare $tiny "${two[@]}" -o "$out/runs"
+expect 0 "In plain words" "" compare "$out/runs"
+expect 0 "Exactly the same" "" compare "$out/runs/skip" "$out/runs/skip"
+expect 1 "skip" "failed" compare "$out/runs/strict" "$out/runs/skip" --fail-if 'mean_wait<-40s'
+expect 2 "" "these are runs already" compare "$out/runs" -n 3
+[ -s "$out/runs/compare.json" ] || { echo "commands: no compare.json" >&2; bad=1; }
+expect 0 "came free when job b ended" "" explain "$out/runs/strict/0" c
+expect 0 "Where the GPU time went" "first replication of each approach" explain "$out/runs"
+expect 4 "" "none" explain "$out/none"
+expect 3 "" "no job" explain "$out/runs/strict/0" d
+expect 0 "MASTER_ADDR=tune-3-master-0" "" explain --env scenarios/two-teams.json tune-3
+expect 2 "" "needs a JOB" explain --env scenarios/two-teams.json
+expect 0 "^strict,0,c,succeeded" "" export "$out/runs" --to csv -o -
+expect 0 "" "" export "$out/runs" --to csv -o "$out/csv"
+for table in jobs ledger timeline nodes; do
+    [ "$(wc -l <"$out/csv/$table.csv" 2>/dev/null)" -gt 1 ] || { echo "commands: $table.csv is empty" >&2; bad=1; }
+done
+expect 2 "" "there is: csv" export "$out/runs" --to xml -o "$out/csv"
+expect 0 "h100-sxm-8" "" profiles hardware
+expect 2 "" "no kind of profile" profiles hardwar
+expect 2 "" "did you mean" compar
+[ -z "$(ls "$TMPDIR")" ] || { echo "commands: left in TMPDIR: $(ls "$TMPDIR")" >&2; bad=1; }
+[ $bad = 0 ] && echo "commands: $n calls end and print as they should"
+exit $bad
