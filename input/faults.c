@@ -218,7 +218,7 @@ static int64_t action_value(struct build *b, const struct raw_action *raw)
     check_with(b, raw, with, raw->value, WITH_VALUE, "value");
     if (with == WITH_CODE) return raw->code == ABSENT ? 1 : raw->code;
     if (with == WITH_REPLICAS) return raw->replicas == ABSENT ? 0 : raw->replicas;
-    if (with == WITH_VALUE && raw->value != ABSENT) return raw->action == DO_HOLD ? raw->value != 0 : raw->value;
+    if (with == WITH_VALUE && raw->value != ABSENT) return raw->action == DO_HOLD && (raw->value < 0 || raw->value > 2) ? 1 : raw->value;
     return 0;
 }
 

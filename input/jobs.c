@@ -116,6 +116,8 @@ static const struct field job_fields[] = {
           .help = "failures until the job fails; RayJob: new clusters, default 0; Job: default 6"),
     FIELD(raw_job, completions, "completions", TYPE_INT, .min = 1, .max = 1000000,
           .help = "Job: pods that must succeed; default: replicas, a gang; more: each pod does the work by itself"),
+    FIELD(raw_job, min_parallelism, "minParallelism", TYPE_INT, .min = 1, .max = 1000000,
+          .help = "Job: Kueue may admit it with so few pods (kueue.x-k8s.io/job-min-parallelism)"),
     FIELD(raw_job, completion_mode, "completionMode", TYPE_WORD, WORDS(completion_modes), .help = "Job; default NonIndexed"),
     FIELD(raw_job, replacement, "podReplacementPolicy", TYPE_WORD, WORDS(replacement_policies),
           .help = "Job: when a pod is replaced; default TerminatingOrFailed"),
@@ -327,6 +329,7 @@ static void build_policies(struct job_detail *d, const struct raw_job *raw)
     d->shutdown_after = raw->shutdown != ABSENT ? raw->shutdown != 0 : neutral;
     d->gcs_ft = raw->gcs_ft != 0;
     d->completions = raw->completions == ABSENT ? 0 : (uint32_t)raw->completions;
+    d->min_parallelism = raw->min_parallelism == ABSENT ? 0 : (uint32_t)raw->min_parallelism;
     d->indexed = raw->completion_mode != ABSENT && raw->completion_mode == 1;
     d->replace_failed_only = raw->replacement != ABSENT && raw->replacement == 1;
 }

@@ -73,7 +73,7 @@ struct raw_job {
     const char *id, *object, *queue, *team, *priority_class, *gpu;
     int64_t kind, submit, count, every, replicas, gpus, cpu, memory, duration, steps, limit, priority;
     int64_t restart, clean, backoff_limit, active_deadline, ttl, suspend, crash_mtbf, hang_mtbf, max_failures,
-        shutdown, gcs_ft, completions, completion_mode, replacement;
+        shutdown, gcs_ft, completions, completion_mode, min_parallelism, replacement;
     struct raw_roles *roles;
     struct raw_step *step;
     struct raw_checkpoint *checkpoint;

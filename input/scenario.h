@@ -119,6 +119,7 @@ struct job_detail {
     uint32_t ray_backoff_limit;     /* RayJob: new clusters */
     bool suspend, shutdown_after, gcs_ft;
     uint32_t completions;           /* Job; 0: as many as replicas */
+    uint32_t min_parallelism;       /* Job: Kueue may admit so few pods; 0: all or none */
     bool indexed;                   /* Job's completionMode */
     bool replace_failed_only;       /* Job's podReplacementPolicy Failed */
     bool autoscaling;               /* RayCluster's enableInTreeAutoscaling */
@@ -176,7 +177,7 @@ struct script_action { /* "at", "target", "action", "code"/"replicas"/"value" */
     int64_t at_ns;
     enum fault_action action;
     const char *target; /* "pod/NAME", "node/GROUP-3", "job/ID", "queue/NAME" */
-    int64_t value;      /* exit code, replicas, quota of the first flavor (milli-GPU), hold 1 or 0 */
+    int64_t value;      /* exit code, replicas, quota of the first flavor (milli-GPU), hold 1, and drain 2, or 0 */
     uint32_t line;
     uint32_t order;     /* in the file */
 };

@@ -22,13 +22,13 @@ enum { NO_JOB = -1 };
 /* X(enum, name, kept at level "jobs", subject, code, a, b) */
 #define RECORD_TYPES(X)                                                                                                \
     X(REC_JOB_SUBMITTED, "job_submitted", 1, "gpus (shares)", "kind", "queue", "team")                                 \
-    X(REC_JOB_ADMITTED, "job_admitted", 1, "attempt", "flavor", "-", "-")                                              \
+    X(REC_JOB_ADMITTED, "job_admitted", 1, "attempt", "-", "flavors, a byte a resource: number + 1", "pods")           \
     X(REC_JOB_ALLOCATED, "job_allocated", 1, "attempt", "cause", "-", "-")                                             \
     X(REC_JOB_STARTED, "job_started", 1, "attempt", "cause", "step", "-")                                              \
     X(REC_JOB_STOPPED, "job_stopped", 1, "attempt", "stop reason", "step reached", "step kept")                        \
     X(REC_JOB_FINISHED, "job_finished", 1, "attempt", "job state", "-", "-")                                           \
     X(REC_JOB_WAIT, "job_wait", 1, "-", "wait reason (24: runs)", "blocking job", "-")                                 \
-    X(REC_JOB_EVICTED, "job_evicted", 1, "attempt", "reason", "preempting job", "-")                                   \
+    X(REC_JOB_EVICTED, "job_evicted", 1, "attempt", "reason", "preempting job", "rule that allowed it (kueue_reason)") \
     X(REC_JOB_CONDITION, "job_condition", 1, "condition", "status", "reason", "-")                                     \
     X(REC_GROUP_NODES, "group_nodes", 0, "group", "-", "first node | nodes << 32", "GPU mask or shares of one GPU")    \
     X(REC_GROUP_STATE, "group_state", 0, "group", "activity | cause << 8", "shares", "-")                              \

@@ -10,6 +10,7 @@
 #include "base/hmap.h"
 #include "base/mem.h"
 #include "sim/cluster/calendar.h"
+#include "sim/queue/policy.h"
 
 struct script {
     struct hmap jobs; /* id -> index */
@@ -79,6 +80,7 @@ static bool act(struct sim *s, struct script *p, const struct script_action *a)
     const char *pod = NULL;
     struct job *j = NULL;
     if (!strncmp(a->target, "node/", 5)) return act_on_node(s, a);
+    if (!strncmp(a->target, "queue/", 6)) return policy_script(s, a);
     if (!strncmp(a->target, "pod/", 4)) j = find_job_of_pod(s, p, pod = a->target + 4);
     else if (!strncmp(a->target, "job/", 4)) j = find_job(s, p, a->target + 4, strlen(a->target + 4));
     if (!j) return false;

@@ -193,6 +193,13 @@ static const struct lifecycle_ops *life_of(const struct sim *s, const struct job
     return s->lifecycle[job_detail_of(s, j)->kind];
 }
 
+void job_assign(struct sim *s, struct job *j, uint64_t flavors, uint32_t pods)
+{
+    struct job_live *l = live_of(s, j);
+    l->flavors = flavors;
+    l->pods = pods;
+}
+
 void job_admit(struct sim *s, struct job *j, uint64_t groups, struct alloc *a)
 {
     struct job_live *l = live_of(s, j);
@@ -211,7 +218,7 @@ void job_admit(struct sim *s, struct job *j, uint64_t groups, struct alloc *a)
         l->alloc = *a;
         *a = (struct alloc){0};
     }
-    sim_record(s, REC_JOB_ADMITTED, j, l->attempt, l->flavor, 0, 0);
+    sim_record(s, REC_JOB_ADMITTED, j, l->attempt, 0, (int64_t)l->flavors, l->pods);
     l->life->start(s, j);
 }
 
@@ -221,7 +228,7 @@ void job_preempt(struct sim *s, struct job *j, enum stop_reason reason, const st
     assert(!(j->flags & JOB_STOPPING));
     j->live->preemptions++;
     j->flags |= JOB_STOPPING;
-    sim_record(s, REC_JOB_EVICTED, j, j->live->attempt, reason, by ? by->index : NO_JOB, 0);
+    sim_record(s, REC_JOB_EVICTED, j, j->live->attempt, reason, by ? by->index : NO_JOB, j->live->eviction);
     if (j->state == JOB_RUNNING) s->n_stepping--;
     j->state = JOB_ADMITTED;
     job_wait(s, j, reason == STOP_SUSPENDED ? WAIT_SUSPENDED : WAIT_PREEMPTED);

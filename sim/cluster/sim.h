@@ -118,7 +118,9 @@ struct job_live {
     struct node_interval *nodes; /* of the last allocation */
     uint32_t n_nodes;
     uint32_t attempt, restarts, preemptions;
-    uint16_t flavor;         /* assigned by admission: bit mask of node groups in `groups` */
+    uint64_t flavors;        /* of the main role, as admission assigned them: a byte a resource, number + 1; 0: none */
+    uint32_t pods;           /* of the main role, as admitted; 0: as the job says */
+    uint8_t eviction;        /* rule by which it is being evicted (enum kueue_reason), for the record */
     uint64_t groups;
     int64_t done_ns;         /* work done so far at full speed (life cycle none; srpt, las read it) */
     int64_t run_since_ns;
@@ -170,6 +172,8 @@ static inline int64_t sim_now(const struct sim *s) { return event_clock(s->event
 /* Admission: the attempt begins. The life cycle's start is called before this returns. `groups`: node groups it may use.
  * For life cycles without pods `a` is the placement (moved into the job); NULL otherwise. */
 void job_admit(struct sim *, struct job *, uint64_t groups, struct alloc *a);
+/* Before job_admit, by policies that assign flavors or admit fewer pods. */
+void job_assign(struct sim *, struct job *, uint64_t flavors, uint32_t pods);
 /* Takes an admitted job back; `by` is the job that it makes room for, or NULL. The life cycle lets go of everything,
  * then policy->released is called and the job is pending again (submit is called). */
 void job_preempt(struct sim *, struct job *, enum stop_reason, const struct job *by);

@@ -80,6 +80,7 @@ static void start(struct sim *s, struct job *j)
     if (!b) b = new_object(s, j);
     else b->suspend = b->allocated = false;
     b->groups = groups_of(s, j, b->role);
+    if (j->live->pods) b->parallelism = j->live->pods;
     batch_sync_now(b);
     batch_refresh_wait(b);
 }

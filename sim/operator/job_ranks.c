@@ -104,7 +104,8 @@ static void on_loaded(void *ctx, void *arg)
     each(b, PLACE_IN, lift);
     uint32_t n = collect(b, who);
     job_started(sim_of(b), b->job);
-    train_run(sim_of(b), b->job->live->train, who, n, b->n_in, 1000000);
+    uint32_t ppm = (uint32_t)((uint64_t)b->n_in * 1000000 / b->completions); /* admitted with fewer pods: slower */
+    train_run(sim_of(b), b->job->live->train, who, n, b->n_in, ppm);
 }
 
 static void load_activity(struct batch_job *b, struct pod *p) { activity(b, p, ACT_CHECKPOINT_LOAD); }

@@ -30,7 +30,8 @@ struct job_class {
 struct slot {
     struct job *job;
     struct job_class *class;
-    uint32_t generation;   /* of the id: events of an earlier user are stale */
+    uint16_t generation;   /* of the id: events of an earlier user are stale */
+    uint16_t attempt;      /* evictions so far: an admission on its way is stale after one */
     uint8_t admitted;      /* the library holds quota for it and says so to the job */
     uint8_t started;       /* job_admit was called and it has not been told to stop */
     uint8_t asks;          /* the core has it pending */
@@ -42,13 +43,13 @@ struct kueue_state {
     const struct stack *c;
     ARRAY(struct slot) slots;
     uint32_t *cluster_queue;      /* by scenario queue */
+    bool *stopped;                /* by cluster queue */
     struct hmap keys[3];          /* class look-up, see class_of */
     struct hmap classes;
     struct job_class *last;
     const struct job_spec *last_spec;
     int64_t busy_until_ns, retry_at_ns;
     bool cycle_planned;
-    uint64_t n_submitted;
 };
 
 static struct kueue_state *state_of(struct sim *s) { return s->policy_state; }
@@ -94,12 +95,15 @@ static void fill_group(const struct cluster_queue_spec *q, const struct resource
     }
 }
 
-static void add_queue(struct kueue *k, const struct quota_spec *spec, const struct cluster_queue_spec *q)
+/* Creates the queue, or replaces its quotas (`id`). The first flavor's first quota may be another than the scenario's. */
+static void configure(struct kueue *k, const struct quota_spec *spec, const struct cluster_queue_spec *q, uint32_t id,
+                      int64_t nominal, int64_t now_ns)
 {
     struct kueue_group *groups = xcalloc(q->n_groups + 1, sizeof *groups);
     struct kueue_flavor_quotas *flavors = xcalloc((size_t)q->n_groups * spec->n_flavors + 1, sizeof *flavors);
     for (uint32_t g = 0; g < q->n_groups; g++) fill_group(q, &q->groups[g], &groups[g], &flavors[g * spec->n_flavors]);
-    kueue_add_queue(k, &(struct kueue_queue_config){
+    if (nominal >= 0 && q->n_groups && q->groups[0].n_flavors) flavors[0].quotas[0].nominal = nominal;
+    struct kueue_queue_config config = {
         .cohort = q->cohort == NO_INDEX ? KUEUE_NONE : q->cohort,
         .strategy = q->strategy == STRICT_FIFO ? KUEUE_STRICT_FIFO : KUEUE_BEST_EFFORT_FIFO,
         .within_queue = within(q->within),
@@ -113,7 +117,9 @@ static void add_queue(struct kueue *k, const struct quota_spec *spec, const stru
         .stop = (enum kueue_stop)q->stop,
         .n_groups = q->n_groups,
         .groups = groups,
-    });
+    };
+    if (id == KUEUE_NONE) kueue_add_queue(k, &config);
+    else kueue_update_queue(k, id, &config, now_ns);
     free(groups);
     free(flavors);
 }
@@ -150,13 +156,16 @@ static void *create(struct sim *s)
                                                 .n_resources = spec->n_resources,
                                                 .priority_sorting = c->kq_priority_sorting,
                                                 .equivalence_hashing = c->kq_hashing,
+                                                .partial_admission = true,
                                                 .retry_batch_ns = c->kq_batch});
     add_cohorts(t->k, spec);
-    for (uint32_t i = 0; i < spec->n_queues; i++) add_queue(t->k, spec, &spec->queues[i]);
+    for (uint32_t i = 0; i < spec->n_queues; i++) configure(t->k, spec, &spec->queues[i], KUEUE_NONE, -1, 0);
     t->cluster_queue = xcalloc(s->scenario->n_queues + 1, sizeof *t->cluster_queue);
     for (uint32_t q = 0; q < s->scenario->n_queues; q++)
         t->cluster_queue[q] = find_cluster_queue(spec, s->scenario->queues[q]);
     t->client = bucket_make(c->kq_burst, c->kq_qps, 1000 * NS_PER_S);
+    t->stopped = xcalloc(spec->n_queues + 1, sizeof *t->stopped);
+    for (uint32_t i = 0; i < spec->n_queues; i++) t->stopped[i] = spec->queues[i].stop != STOP_NONE;
     t->retry_at_ns = KUEUE_NEVER;
     return t;
 }
@@ -172,6 +181,7 @@ static void destroy(struct sim *s, void *state)
     kueue_destroy(t->k);
     array_free(&t->slots);
     free(t->cluster_queue);
+    free(t->stopped);
     free(t);
 }
 
@@ -204,9 +214,13 @@ static struct job_class *class_new(struct sim *s, struct kueue_state *t, struct 
     for (uint32_t r = 0; r < d->n_roles; r++) {
         sets[r].count = job_role_replicas(s->scenario, j->spec, r);
         sets[r].flavors = flavors_for(spec, d->groups);
+        if (r + 1 == d->n_roles) sets[r].min_count = d->min_parallelism;
         for (uint32_t x = 0; x < spec->n_resources; x++) sets[r].requests[x] = requested(s, j, r, spec->resources[x]);
     }
-    sim_class_init(s, &c->wait, d->groups, c->cluster_queue == KUEUE_NONE ? WAIT_UNSATISFIABLE : WAIT_ORDER);
+    enum wait_reason reason = c->cluster_queue == KUEUE_NONE        ? WAIT_UNSATISFIABLE
+                              : t->stopped[c->cluster_queue] ? WAIT_ADMISSION_CHECK
+                                                             : WAIT_ORDER;
+    sim_class_init(s, &c->wait, d->groups, reason);
     if (c->cluster_queue != KUEUE_NONE) c->shape = kueue_shape(t->k, c->cluster_queue, j->spec->priority, d->n_roles, sets);
     return c;
 }
@@ -243,7 +257,8 @@ static struct job_class *class_of(struct sim *s, struct kueue_state *t, struct j
 
 static void *tag(const struct kueue_state *t, uint32_t workload)
 {
-    return (void *)(uintptr_t)((uint64_t)t->slots.v[workload].generation << 32 | workload);
+    const struct slot *s = &t->slots.v[workload];
+    return (void *)(uintptr_t)((uint64_t)s->generation << 48 | (uint64_t)s->attempt << 32 | workload);
 }
 
 static struct slot *untag(struct kueue_state *t, void *arg, uint32_t *workload)
@@ -251,21 +266,23 @@ static struct slot *untag(struct kueue_state *t, void *arg, uint32_t *workload)
     uint64_t x = (uintptr_t)arg;
     *workload = (uint32_t)x;
     struct slot *slot = &t->slots.v[*workload];
-    return slot->generation == (uint32_t)(x >> 32) ? slot : NULL;
+    return slot->generation == (uint16_t)(x >> 48) ? slot : NULL;
 }
+
+static bool is_same_attempt(const struct slot *slot, void *arg) { return slot->attempt == (uint16_t)((uintptr_t)arg >> 32); }
 
 static struct slot *slot_open(struct kueue_state *t, uint32_t workload, struct job *j, struct job_class *c)
 {
     while (t->slots.n <= workload) array_push(&t->slots, (struct slot){0});
     struct slot *slot = &t->slots.v[workload];
-    *slot = (struct slot){.job = j, .class = c, .generation = slot->generation + 1, .asks = true};
+    *slot = (struct slot){.job = j, .class = c, .generation = (uint16_t)(slot->generation + 1), .asks = true};
     return slot;
 }
 
 static void slot_close(struct kueue_state *t, uint32_t workload)
 {
     struct slot *slot = &t->slots.v[workload];
-    *slot = (struct slot){.generation = slot->generation + 1};
+    *slot = (struct slot){.generation = (uint16_t)(slot->generation + 1)};
 }
 
 /* ---- cycles ---- */
@@ -285,12 +302,29 @@ static uint64_t groups_of(const struct sim *s, const struct kueue_state *t, uint
     return groups ? groups : job_detail_of(s, j)->groups;
 }
 
+/* As job_live wants them: of the main role, a byte a resource. */
+static uint64_t assigned_flavors(const struct sim *s, const struct kueue_state *t, uint32_t workload, const struct job *j)
+{
+    uint64_t flavors = 0;
+    for (uint32_t x = 0; x < s->scenario->quota.n_resources; x++) {
+        uint16_t f = kueue_flavor(t->k, workload, job_detail_of(s, j)->n_roles - 1, (uint16_t)x);
+        if (f != UINT16_MAX) flavors |= (uint64_t)(f + 1) << 8 * x;
+    }
+    return flavors;
+}
+
+static uint32_t assigned_pods(const struct sim *s, const struct kueue_state *t, uint32_t workload, const struct job *j)
+{
+    return kueue_pods(t->k, workload, job_detail_of(s, j)->n_roles - 1);
+}
+
 static void start(struct sim *s, struct slot *slot, uint32_t workload)
 {
     struct kueue_state *t = state_of(s);
     struct job *j = slot->job;
     slot->asks = false;
     slot->started = true;
+    job_assign(s, j, assigned_flavors(s, t, workload, j), assigned_pods(s, t, workload, j));
     job_admit(s, j, groups_of(s, t, workload, j), NULL);
 }
 
@@ -300,7 +334,7 @@ static void on_admitted(void *ctx, void *arg)
     struct sim *s = ctx;
     uint32_t workload;
     struct slot *slot = untag(state_of(s), arg, &workload);
-    if (!slot || slot->admitted || !kueue_is_admitted(state_of(s)->k, workload)) return;
+    if (!slot || !is_same_attempt(slot, arg) || slot->admitted || !kueue_is_admitted(state_of(s)->k, workload)) return;
     slot->admitted = true;
     if (slot->asks) start(s, slot, workload);
 }
@@ -322,15 +356,17 @@ static void admit(struct sim *s, struct kueue_state *t, uint32_t workload)
     event_at(s->events, sent + t->c->kq_reserve, EVENT_CONTROL, on_admitted, tag(t, workload));
 }
 
-static void evict(struct sim *s, struct kueue_state *t, uint32_t workload, uint32_t by)
+static void evict(struct sim *s, struct kueue_state *t, uint32_t workload, uint32_t by, enum kueue_reason why)
 {
     struct slot *slot = &t->slots.v[workload];
     struct job *j = slot->job;
+    slot->attempt++;
     event_at(s->events, t->busy_until_ns + t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, workload));
     slot->admitted = false;
     if (!slot->started) return;
     slot->started = false;
-    job_preempt(s, j, STOP_PREEMPTED, by == KUEUE_NONE ? NULL : t->slots.v[by].job);
+    j->live->eviction = (uint8_t)why;
+    job_preempt(s, j, why == KUEUE_QUEUE_STOPPED ? STOP_EVICTED : STOP_PREEMPTED, by == KUEUE_NONE ? NULL : t->slots.v[by].job);
 }
 
 static enum wait_reason reason_of(enum kueue_reason r)
@@ -349,7 +385,7 @@ static void act(struct sim *s, struct kueue_state *t, const struct kueue_cycle *
     for (size_t i = 0; i < c->n; i++) {
         const struct kueue_outcome *o = &c->outcomes[i];
         if (o->kind == KUEUE_ADMIT) admit(s, t, o->workload);
-        else if (o->kind == KUEUE_EVICT) evict(s, t, o->workload, o->by);
+        else if (o->kind == KUEUE_EVICT) evict(s, t, o->workload, o->by, o->reason);
         else sim_class_reason(s, &t->slots.v[o->workload].class->wait, reason_of(o->reason));
     }
 }
@@ -401,17 +437,22 @@ static void on_created(void *ctx, void *arg)
     struct sim *s = ctx;
     struct kueue_state *t = state_of(s);
     struct job *j = s->by_index[(uintptr_t)arg];
-    if (!j || j->state != JOB_PENDING) return;
+    if (!j || j->state != JOB_PENDING || j->policy_key) return;
     struct job_class *c = class_of(s, t, j);
     j->policy_key = kueue_submit(t->k, c->shape, (uint64_t)j->index, j->spec->submit_ns, (uint64_t)j->index) + 1;
     slot_open(t, j->policy_key - 1, j, c);
     kick(s);
 }
 
-/* policy_key: workload + 1, 0 while there is none. */
+/* policy_key: workload + 1, 0 while there is none. A job that names no queue is none of Kueue's business and starts at
+ * once (manageJobsWithoutQueueName is off). */
 static void submit(struct sim *s, struct job *j)
 {
     struct kueue_state *t = state_of(s);
+    if (s->scenario->queues[j->spec->queue][0] == '\0') {
+        job_admit(s, j, job_detail_of(s, j)->groups, NULL);
+        return;
+    }
     struct job_class *c = class_of(s, t, j);
     job_wait_in(s, j, &c->wait);
     if (j->policy_key == 0) {
@@ -454,13 +495,72 @@ static void finished(struct sim *s, struct job *j)
     event_after(s->events, t->c->kq_finish, EVENT_CONTROL, on_workload_finished, tag(t, workload));
 }
 
+/* A job that a person has suspended is deactivated: its workload does not ask again by itself. */
 static void released(struct sim *s, struct job *j)
 {
-    (void)s;
-    (void)j;
+    if ((j->flags & JOB_STOPPING) && !(j->flags & JOB_ENDED) && j->wait == WAIT_SUSPENDED) withdraw(s, j);
 }
 
 static void capacity(struct sim *s) { (void)s; }
 
+/* The oldest admitted job of its queue, else of its cohort, else any. */
+static int32_t blocker(struct sim *s, const struct job *j)
+{
+    const struct kueue_state *t = state_of(s);
+    const struct quota_spec *spec = &s->scenario->quota;
+    uint32_t mine = t->cluster_queue[j->spec->queue];
+    int32_t best = NO_JOB;
+    int rank = -1;
+    if (mine == KUEUE_NONE) return NO_JOB;
+    for (size_t i = 0; i < t->slots.n; i++) {
+        const struct slot *slot = &t->slots.v[i];
+        if (!slot->started) continue;
+        uint32_t its = slot->class->cluster_queue;
+        bool cohort = spec->queues[mine].cohort != NO_INDEX && spec->queues[its].cohort == spec->queues[mine].cohort;
+        int r = its == mine ? 2 : cohort ? 1 : 0;
+        if (r < rank || (r == rank && slot->job->live->admitted_ns >= s->by_index[best]->live->admitted_ns)) continue;
+        rank = r;
+        best = slot->job->index;
+    }
+    return best;
+}
+
+/* ---- scripts ---- */
+
+static uint32_t queue_named(const struct quota_spec *spec, const char *name)
+{
+    for (uint32_t i = 0; i < spec->n_queues; i++)
+        if (!strcmp(spec->queues[i].name, name)) return i;
+    return find_cluster_queue(spec, name);
+}
+
+static void hold(struct sim *s, struct kueue_state *t, uint32_t queue, int64_t value)
+{
+    static const enum kueue_stop stops[] = {KUEUE_RUN, KUEUE_HOLD, KUEUE_HOLD_AND_DRAIN};
+    const struct hmap_entry *e;
+    enum kueue_stop stop = stops[value < 0 || value > 2 ? 1 : value];
+    t->stopped[queue] = stop != KUEUE_RUN;
+    for (size_t i = 0; (e = hmap_next(&t->classes, &i)) != NULL;) {
+        struct job_class *c = e->ptr;
+        if (c->cluster_queue == queue) sim_class_reason(s, &c->wait, stop == KUEUE_RUN ? WAIT_ORDER : WAIT_ADMISSION_CHECK);
+    }
+    if (t->busy_until_ns < sim_now(s)) t->busy_until_ns = sim_now(s);
+    kueue_set_stop(t->k, queue, stop, sim_now(s));
+    if (stop == KUEUE_HOLD_AND_DRAIN) act(s, t, kueue_drained(t->k));
+}
+
+bool kueue_policy_script(struct sim *s, const struct script_action *a)
+{
+    struct kueue_state *t = state_of(s);
+    const struct quota_spec *spec = &s->scenario->quota;
+    uint32_t queue = queue_named(spec, a->target + strlen("queue/"));
+    if (queue == KUEUE_NONE) return false;
+    if (a->action == DO_HOLD) hold(s, t, queue, a->value);
+    else if (a->action == DO_SET_QUOTA) configure(t->k, spec, &spec->queues[queue], queue, a->value, sim_now(s));
+    else return false;
+    kick(s);
+    return true;
+}
+
 const struct policy_ops policy_kueue = {"kueue",  create,   destroy,  submit, withdraw,
-                                        finished, released, capacity, NULL};
+                                        finished, released, capacity, blocker};

@@ -17,3 +17,8 @@ static const struct policy_ops *const policies[N_ADMISSIONS] = {
 };
 
 const struct policy_ops *policy_find(enum admission_name name) { return policies[name]; }
+
+bool policy_script(struct sim *s, const struct script_action *a)
+{
+    return s->policy == &policy_kueue && kueue_policy_script(s, a);
+}

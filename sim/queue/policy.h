@@ -17,4 +17,8 @@ const struct policy_ops *policy_find(enum admission_name);
 extern const struct policy_ops policy_none, policy_fifo, policy_fifo_skip, policy_fewest_gpus, policy_srpt, policy_las,
     policy_easy, policy_conservative, policy_kueue;
 
+/* A scripted action on "queue/NAME"; false: the policy has no such queue or knows no such thing. */
+bool policy_script(struct sim *, const struct script_action *);
+bool kueue_policy_script(struct sim *, const struct script_action *);
+
 #endif

@@ -473,6 +473,36 @@ void kueue_play_run(struct kueue_play *p)
     }
 }
 
+/* ---- decisions of others ---- */
+
+const struct cJSON *kueue_play_scenario(const struct kueue_play *p)
+{
+    return p->scenario;
+}
+
+double kueue_play_end(const struct kueue_play *p)
+{
+    return seconds(p->end_ns);
+}
+
+void kueue_play_admitted(struct kueue_play *p, double at_s, uint32_t job, uint32_t pods, uint64_t flavors,
+                         const char *const *flavor_names, const char *const *resource_names)
+{
+    struct decision *d = note(&p->mine, at_s, job, RESERVED);
+    int n = snprintf(d->detail, sizeof d->detail, "%u", pods);
+    for (uint32_t r = 0; r < p->n_resources; r++)
+        for (uint32_t x = 0; x < 8; x++)
+            if ((flavors >> 8 * x & 0xff) && strcmp(resource_names[x], p->resources[r]) == 0)
+                n += snprintf(d->detail + n, sizeof d->detail - (size_t)n, " %s:%s", p->resources[r],
+                              flavor_names[(flavors >> 8 * x & 0xff) - 1]);
+}
+
+void kueue_play_evicted(struct kueue_play *p, double at_s, uint32_t job, unsigned reason)
+{
+    struct decision *d = note(&p->mine, at_s, job, EVICTED);
+    snprintf(d->detail, sizeof d->detail, "%s", kueue_reason_name((enum kueue_reason)reason));
+}
+
 /* ---- comparing ---- */
 
 static uint32_t job_id(const struct kueue_play *p, const char *name)

@@ -32,6 +32,14 @@ bool kueue_play_compare(struct kueue_play *p, char why[1024]);
 void kueue_play_print(const struct kueue_play *p);
 void kueue_play_free(struct kueue_play *p);
 
+/* For players of other engines: the scenario, and their decisions instead of the library's (jobs as in the scenario). */
+struct cJSON;
+const struct cJSON *kueue_play_scenario(const struct kueue_play *p);
+double kueue_play_end(const struct kueue_play *p);
+void kueue_play_admitted(struct kueue_play *p, double at_s, uint32_t job, uint32_t pods, uint64_t flavors,
+                         const char *const *flavor_names, const char *const *resource_names);
+void kueue_play_evicted(struct kueue_play *p, double at_s, uint32_t job, unsigned reason);
+
 /* Seconds at which the job's n-th (from 0) decision of this kind ("QuotaReserved" or "Evicted") came; < 0: never. */
 double kueue_play_when(const struct kueue_play *p, const char *job, const char *kind, int nth);
 int kueue_play_count(const struct kueue_play *p, const char *job, const char *kind);
