@@ -148,7 +148,7 @@ static void on_tick(void *ctx, void *arg)
         uint32_t room = group->max > group->replicas ? group->max - group->replicas : 0;
         if (more > room) more = room;
         if (more) raycluster_scale(a->cluster, 0, group->replicas + more);
-        if (more == most && room > most) tick_at(a, sim_now(a->sim));
+        if (more && more == most && room > most) tick_at(a, sim_now(a->sim));
         return;
     }
     int64_t next = need ? EVENT_NEVER : shrink(a);

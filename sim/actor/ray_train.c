@@ -165,7 +165,7 @@ static void on_resize(void *ctx, void *arg);
 
 static void arm_resize(struct ray_train *t)
 {
-    if (t->workers >= t->max) return;
+    if (t->workers >= t->max || stack_of(t)->ray_resize <= 0) return; /* 0: never looks */
     t->resize = event_after(t->sim->events, stack_of(t)->ray_resize, EVENT_CONTROL, on_resize, t);
 }
 
@@ -301,7 +301,8 @@ static void on_timeout(void *ctx, void *arg)
 static void schedule(struct ray_train *t)
 {
     if (t->state != RT_RESCHEDULING) enter_state(t, RT_SCHEDULING);
-    t->timeout = event_after(t->sim->events, stack_of(t)->ray_start_timeout, EVENT_OBSERVE, on_timeout, t);
+    if (stack_of(t)->ray_start_timeout > 0) /* 0: it waits for ever */
+        t->timeout = event_after(t->sim->events, stack_of(t)->ray_start_timeout, EVENT_OBSERVE, on_timeout, t);
     t->workers = t->min == t->max ? t->max : fitting(t, t->max);
     if (t->workers < t->min) t->workers = t->min;
     wait_for(t, why_not_placed(t));

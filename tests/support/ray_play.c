@@ -338,6 +338,17 @@ static bool act(struct ray_play *p, const char *text)
         patch_status(k, pod, false, (uint32_t)times);
         return true;
     }
+    if (sscanf(text, "workers %d -> %d", &times, &code) == 2) {
+        struct script_action scale = {.action = DO_SCALE, .value = code};
+        struct job *j = p->sim->by_index[0];
+        return j && j->live->life->script(p->sim, j, &scale, NULL);
+    }
+    if (strncmp(text, "annotate", 8) == 0 || strncmp(text, "driver error", 12) == 0) return true;
+    if (sscanf(text, "pod %127s (terminating) -> Failed exit %d", name, &code) == 2) {
+        if (!(pod = counterpart(p, name))) return false;
+        kube_pod_finish(k, pod, POD_FAILED, code);
+        return true;
+    }
     if (strncmp(text, "ray container terminated", 24) == 0) {
         if (!(pod = counterpart(p, ended_while_running(p)))) return false;
         patch_status(k, pod, true, 0);
