@@ -47,8 +47,10 @@ static void begin_field(struct csv_writer *w)
 
 static bool needs_quotes(const char *text)
 {
-    size_t n = strlen(text);
-    return text[strcspn(text, ",\"\r\n")] != '\0' || (n > 0 && (text[0] == ' ' || text[n - 1] == ' '));
+    size_t n = 0; /* by hand: most texts are a few bytes */
+    bool special = text[0] == ' ';
+    for (; text[n]; n++) special |= text[n] == ',' || text[n] == '"' || text[n] == '\r' || text[n] == '\n';
+    return special || (n > 0 && text[n - 1] == ' ');
 }
 
 void csv_write_str(struct csv_writer *w, const char *text)

@@ -64,13 +64,46 @@ void str_append_repeat(struct str *s, char c, size_t n)
     appended(s, n);
 }
 
+/* Two digits a division: most of what a run writes is numbers. */
+static const char two_digits[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                                 "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                                 "9899";
+
+/* The last n digits of x, right-aligned before `end`. */
+static void put_digits(char *end, uint64_t x, size_t n)
+{
+    for (; n >= 2; n -= 2, x /= 100) memcpy(end -= 2, two_digits + 2 * (x % 100), 2);
+    if (n) *--end = (char)('0' + x % 10);
+}
+
+static const uint64_t powers[] = {1,
+                                  10,
+                                  100,
+                                  1000,
+                                  10000,
+                                  100000,
+                                  1000000,
+                                  10000000,
+                                  100000000,
+                                  1000000000,
+                                  10000000000,
+                                  100000000000,
+                                  1000000000000,
+                                  10000000000000,
+                                  100000000000000,
+                                  1000000000000000,
+                                  10000000000000000,
+                                  100000000000000000,
+                                  1000000000000000000,
+                                  10000000000000000000u};
+
 size_t str_put_u64(char *out, uint64_t x)
 {
-    char digits[STR_I64_BYTES];
-    size_t n = 0;
-    do digits[n++] = (char)('0' + x % 10);
-    while (x /= 10);
-    for (size_t i = 0; i < n; i++) out[i] = digits[n - 1 - i];
+    /* log10(2) is about 1233 / 4096: of two candidates for the number of digits the power of ten decides. */
+    unsigned about = (unsigned)(64 - __builtin_clzll(x | 1)) * 1233 >> 12;
+    size_t n = about + (x >= powers[about]);
+    if (n == 0) n = 1;
+    put_digits(out + n, x, n);
     return n;
 }
 
@@ -94,13 +127,11 @@ size_t str_put_seconds(char *out, int64_t ns)
     if (ns < 0) out[n++] = '-';
     n += str_put_u64(out + n, all / NS_PER_S);
     if (fraction == 0) return n;
-    /* Nine digits from the right: dividing by the constant 10 is a multiplication. */
-    char digits[9];
-    size_t used = sizeof digits;
-    for (size_t i = used; i-- > 0; fraction /= 10) digits[i] = (char)('0' + fraction % 10);
-    while (digits[used - 1] == '0') used--;
+    size_t used = 9;
+    for (; fraction % 1000 == 0; fraction /= 1000) used -= 3;
     out[n++] = '.';
-    for (size_t i = 0; i < used; i++) out[n++] = digits[i];
+    put_digits(out + n + used, fraction, used);
+    for (n += used; out[n - 1] == '0';) n--;
     return n;
 }
 

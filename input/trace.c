@@ -221,8 +221,12 @@ static void write_row(struct csv_writer *w, const struct scenario *s, const stru
         csv_write_empty(w);
     else
         csv_write_seconds(w, job->limit_ns);
-    snprintf(gpus, sizeof gpus, shares % 1000 ? "%ld.%03ld" : "%ld", (long)(shares / 1000), (long)(shares % 1000));
-    csv_write_str(w, gpus);
+    if (shares % 1000) {
+        snprintf(gpus, sizeof gpus, "%ld.%03ld", (long)(shares / 1000), (long)(shares % 1000));
+        csv_write_str(w, gpus);
+    } else {
+        csv_write_i64(w, shares / 1000);
+    }
     csv_write_u64(w, job->replicas);
     csv_write_i64(w, job->priority);
     csv_write_str(w, s->queues[job->queue]);

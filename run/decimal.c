@@ -7,7 +7,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/str.h"
+
 enum { MAX_DIGITS = 39 }; /* of 2^128 */
+
+static const uint64_t powers[] = {1,      10,      100,      1000,      10000,      100000,     1000000,
+                                 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000};
 
 /* The digits of value, at least `least` of them, right-aligned at `end`; gives their number. */
 static size_t digits_of(char *end, share_ns value, unsigned least)
@@ -31,6 +36,8 @@ size_t decimal_put(char *out, share_ns value, unsigned digits)
         *out = '0';
         return 1;
     }
+    if (!(value >> 64) && digits < sizeof powers / sizeof *powers && (uint64_t)value % powers[digits] == 0)
+        return str_put_u64(out, (uint64_t)value / powers[digits]); /* a whole number, as most are */
     size_t n = digits_of(text + sizeof text, value, digits + 1), whole = n - digits;
     const char *from = text + sizeof text - n;
     while (n > whole && from[n - 1] == '0') n--;

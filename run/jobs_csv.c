@@ -51,14 +51,20 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+static bool is_special(char c)
+{
+    return c == ',' || c == '"' || c == '\r' || c == '\n';
+}
+
 void out_csv_text(struct out *o, const char *text)
 {
-    size_t n = strcspn(text, ",\"\r\n");
-    if (text[n] == 0 && (n == 0 || (!is_blank(text[0]) && !is_blank(text[n - 1])))) {
+    size_t n = 0;
+    bool quoted = is_blank(text[0]);
+    for (; text[n]; n++) quoted |= is_special(text[n]);
+    if (!quoted && !(n && is_blank(text[n - 1]))) {
         out_text(o, text, n);
         return;
     }
-    n += strlen(text + n);
     out_text(o, "\"", 1);
     for (size_t i = 0; i < n; i++) out_text(o, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1);
     out_text(o, "\"", 1);
@@ -89,6 +95,15 @@ static char *put_time(char *p, int64_t ns)
 {
     if (ns >= 0) p += str_put_seconds(p, ns);
     return put_comma(p);
+}
+
+/* The same, next to a field of time `before` that begins at `text`: often they are equal, and copied. */
+static char *put_time_after(char *p, int64_t ns, int64_t before, const char *text)
+{
+    size_t n = (size_t)(p - text);
+    if (ns != before) return put_time(p, ns);
+    memcpy(p, text, n);
+    return p + n;
 }
 
 static char *put_sum(char *p, share_ns sum)
@@ -137,9 +152,11 @@ static void write_times(struct out *o, const struct job_row *r)
     p = put_comma(p + n);
     p = put_comma(p + decimal_put(p, (share_ns)r->gpu_shares, SHARE_DIGITS));
     p = put_time(p, r->submit_ns);
+    const char *admitted = p;
     p = put_time(p, r->admitted_ns);
-    p = put_time(p, r->allocated_ns);
-    p = put_time(p, r->started_ns);
+    const char *allocated = p;
+    p = put_time_after(p, r->allocated_ns, r->admitted_ns, admitted);
+    p = put_time_after(p, r->started_ns, r->allocated_ns, allocated);
     p = put_time(p, r->finished_ns);
     out_used(o, (size_t)(p - start));
 }

@@ -13,13 +13,46 @@ static uint32_t account(struct sim *s, const struct hold *h, uint32_t group)
     return ledger_account(s->ledger, &key);
 }
 
+/* Node group of the whole allocation, NO_INDEX when it lies in several. */
+static uint16_t home_of(const struct sim *s, const struct alloc *a)
+{
+    uint32_t home = 0;
+    if (s->scenario->cluster.n_groups == 1) return 0;
+    for (uint32_t i = 0; i < a->n_parts; i++) {
+        const struct alloc_part *p = &a->parts[i];
+        uint32_t g = p->n_nodes ? pool_node_group(s->pool, p->first_node) : p->first_node;
+        if (i && g != home) return NO_INDEX;
+        home = g;
+    }
+    return (uint16_t)home;
+}
+
+/* What a hold has in each node group, one after another: nearly always one. */
+struct share { uint32_t group, account; int64_t shares; };
+
+static bool next_share(struct sim *s, const struct hold *h, struct share *at)
+{
+    if (h->home != NO_INDEX) {
+        if (at->group != UINT32_MAX) return false;
+        *at = (struct share){h->home, h->account, h->alloc.shares};
+        return at->shares > 0;
+    }
+    while (++at->group < s->scenario->cluster.n_groups) {
+        at->shares = alloc_shares_of(s->pool, &h->alloc, at->group);
+        if (at->shares == 0) continue;
+        at->account = account(s, h, at->group);
+        return true;
+    }
+    return false;
+}
+
+#define EACH_SHARE(s, h, x) for (struct share x = {.group = UINT32_MAX}; next_share(s, h, &x);)
+
 static share_ns share_time(int64_t shares, int64_t ns)
 {
     share_ns a = (uint64_t)shares, b = (uint64_t)ns;
     return a * b;
 }
-
-static uint32_t groups(const struct sim *s) { return s->scenario->cluster.n_groups; }
 
 static void identify(struct hold *h, struct sim *s, struct job *job)
 {
@@ -28,6 +61,8 @@ static void identify(struct hold *h, struct sim *s, struct job *job)
     h->team = job ? job->spec->team : LEDGER_NONE;
     h->kind = job ? (uint16_t)job_detail_of(s, job)->kind : LEDGER_NONE;
     h->cause = job ? job->cause : CAUSE_FIRST;
+    h->home = home_of(s, &h->alloc);
+    if (h->home != NO_INDEX) h->account = account(s, h, h->home);
 }
 
 static void record_nodes(struct sim *s, const struct hold *h)
@@ -88,10 +123,7 @@ void hold_take(struct sim *s, struct hold *h, struct job *job, struct alloc *a, 
     identify(h, s, job);
     link_in(s, h);
     if (job && job->live) job->live->held_shares += h->alloc.shares;
-    for (uint32_t g = 0; g < groups(s); g++) {
-        int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
-        if (shares) ledger_take(s->ledger, g, account(s, h, g), activity, shares, sim_now(s));
-    }
+    EACH_SHARE(s, h, x) ledger_take(s->ledger, x.group, x.account, activity, x.shares, sim_now(s));
     record_nodes(s, h);
     record_state(s, h);
 }
@@ -101,11 +133,7 @@ void hold_enter(struct sim *s, struct hold *h, enum activity activity)
     assert(!h->lifted);
     if (h->activity == activity) return;
     settle(s, h);
-    for (uint32_t g = 0; g < groups(s); g++) {
-        int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
-        uint32_t a = shares ? account(s, h, g) : 0;
-        if (shares) ledger_move(s->ledger, a, h->activity, a, activity, shares, sim_now(s));
-    }
+    EACH_SHARE(s, h, x) ledger_move(s->ledger, x.account, h->activity, x.account, activity, x.shares, sim_now(s));
     h->activity = (uint8_t)activity;
     record_state(s, h);
 }
@@ -116,11 +144,9 @@ void hold_recause(struct sim *s, struct hold *h)
     assert(!h->lifted);
     if (!h->job || h->cause == h->job->cause) return;
     h->cause = h->job->cause;
-    for (uint32_t g = 0; g < groups(s); g++) {
-        int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
-        if (shares)
-            ledger_move(s->ledger, account(s, &old, g), h->activity, account(s, h, g), h->activity, shares, sim_now(s));
-    }
+    EACH_SHARE(s, &old, x)
+        ledger_move(s->ledger, x.account, h->activity, account(s, h, x.group), h->activity, x.shares, sim_now(s));
+    if (h->home != NO_INDEX) h->account = account(s, h, h->home);
     record_state(s, h);
 }
 
@@ -128,10 +154,7 @@ void hold_lift(struct sim *s, struct hold *h)
 {
     settle(s, h);
     h->lifted = true;
-    for (uint32_t g = 0; g < groups(s); g++) {
-        int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
-        if (shares) ledger_lift(s->ledger, account(s, h, g), h->activity, shares, sim_now(s));
-    }
+    EACH_SHARE(s, h, x) ledger_lift(s->ledger, x.account, h->activity, x.shares, sim_now(s));
 }
 
 void hold_land(struct sim *s, struct hold *h, enum activity activity)
@@ -139,10 +162,7 @@ void hold_land(struct sim *s, struct hold *h, enum activity activity)
     assert(h->lifted);
     h->lifted = false;
     h->since_ns = sim_now(s);
-    for (uint32_t g = 0; g < groups(s); g++) {
-        int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
-        if (shares) ledger_land(s->ledger, account(s, h, g), activity, shares, sim_now(s));
-    }
+    EACH_SHARE(s, h, x) ledger_land(s->ledger, x.account, activity, x.shares, sim_now(s));
     h->activity = (uint8_t)activity;
     record_state(s, h);
 }
@@ -150,10 +170,7 @@ void hold_land(struct sim *s, struct hold *h, enum activity activity)
 void hold_book(struct sim *s, struct hold *h, enum activity activity, bool redone, int64_t ns)
 {
     if (ns == 0) return;
-    for (uint32_t g = 0; g < groups(s); g++) {
-        share_ns sum = share_time(alloc_shares_of(s->pool, &h->alloc, g), ns);
-        if (sum) ledger_book(s->ledger, account(s, h, g), activity, redone, sum);
-    }
+    EACH_SHARE(s, h, x) ledger_book(s->ledger, x.account, activity, redone, share_time(x.shares, ns));
     if (h->job && h->job->live) {
         share_ns sum = share_time(h->alloc.shares, ns);
         if (redone) h->job->live->redone += sum;
@@ -181,10 +198,7 @@ void hold_drop(struct sim *s, struct hold *h)
     assert(!h->lifted);
     settle(s, h);
     if (h->job && h->job->live) h->job->live->held_shares -= h->alloc.shares;
-    for (uint32_t g = 0; g < groups(s); g++) {
-        int64_t shares = alloc_shares_of(s->pool, &h->alloc, g);
-        if (shares) ledger_give(s->ledger, g, account(s, h, g), h->activity, shares, sim_now(s));
-    }
+    EACH_SHARE(s, h, x) ledger_give(s->ledger, x.group, x.account, h->activity, x.shares, sim_now(s));
     sim_record(s, REC_GROUP_FREED, h->job, h->group, 0, h->alloc.shares, 0);
     link_out(s, h);
     bury(s, &h->alloc);

@@ -25,6 +25,8 @@ struct hold {
     bool lifted;
     uint8_t cause;        /* of the account it is in */
     uint16_t queue, team, kind;
+    uint16_t home;        /* node group that all of it lies in, or NO_INDEX: in several */
+    uint32_t account;     /* ledger account there, of the present cause */
 };
 
 /* `a` is moved into the hold. */

@@ -12,11 +12,6 @@
 
 /* ---- small things ---- */
 
-const struct job_detail *job_detail_of(const struct sim *s, const struct job *j)
-{
-    return &s->scenario->details[j->spec->detail];
-}
-
 int64_t job_total_shares(const struct sim *s, const struct job *j) { return job_shares(s->scenario, j->spec); }
 
 uint32_t job_account(struct sim *s, const struct job *j, uint32_t group)

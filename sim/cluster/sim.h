@@ -202,7 +202,10 @@ void job_lost(struct sim *, struct job *);
 /* ---- for all ---- */
 
 int64_t job_total_shares(const struct sim *, const struct job *);
-const struct job_detail *job_detail_of(const struct sim *, const struct job *);
+static inline const struct job_detail *job_detail_of(const struct sim *s, const struct job *j)
+{
+    return &s->scenario->details[j->spec->detail];
+}
 uint32_t job_account(struct sim *, const struct job *, uint32_t group); /* ledger account of its current cause */
 /* Makes the job of a spec, writes its submission and hands it to the policy, or keeps it until the jobs that it comes after
  * have ended. */

@@ -47,12 +47,12 @@ struct ring {
 };
 
 struct event_queue {
+    int64_t now_ns;  /* first: event_clock reads it */
     event_key *keys; /* starts a cache line within `block` */
     void *block;
     uint32_t heap_count, heap_capacity;
     uint32_t heap_dead;  /* cancelled keys in the heap */
     uint32_t rings_used; /* bit p: ring p holds keys */
-    int64_t now_ns;
     uint64_t sequence;
     struct slot *slots;
     uint32_t slot_count, slot_capacity;
@@ -61,6 +61,8 @@ struct event_queue {
     uint64_t called;
     struct ring rings[EVENT_PRIORITIES];
 };
+
+_Static_assert(offsetof(struct event_queue, now_ns) == 0, "event_clock looks there");
 
 struct event_queue *event_queue_create(void)
 {
@@ -414,11 +416,6 @@ uint64_t event_run_until(struct event_queue *q, void *ctx, int64_t horizon_ns)
     }
     if (horizon_ns != EVENT_NEVER && horizon_ns > q->now_ns) q->now_ns = horizon_ns;
     return q->called - before;
-}
-
-int64_t event_clock(const struct event_queue *q)
-{
-    return q->now_ns;
 }
 
 int64_t event_next_time(struct event_queue *q)

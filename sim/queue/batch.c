@@ -54,20 +54,32 @@ enum place_result batch_try(struct sim *s, struct batch *b, struct job *j)
     return pool_try(s->pool, &r);
 }
 
-void batch_start(struct sim *s, struct batch *b, struct job *j)
+enum place_result batch_place(struct sim *s, struct batch *b, struct job *j, struct alloc *a)
 {
     struct place_request r;
-    struct alloc a = {0};
-    job_request(s, j, &r);
-    if (has_pods(s, j)) {
-        b->reserved += job_total_shares(s, j);
-        job_admit(s, j, r.groups, NULL);
-        return;
+    *a = (struct alloc){0};
+    if (!has_pods(s, j)) {
+        job_request(s, j, &r);
+        return pool_place(s->pool, &r, a);
     }
-    enum place_result result = pool_place(s->pool, &r, &a);
+    int64_t shares = job_total_shares(s, j);
+    if (shares > unreserved(s, b)) return PLACE_LACKS;
+    b->reserved += shares;
+    return PLACED;
+}
+
+void batch_admit(struct sim *s, struct job *j, struct alloc *a)
+{
+    job_admit(s, j, job_detail_of(s, j)->groups, has_pods(s, j) ? NULL : a);
+}
+
+void batch_start(struct sim *s, struct batch *b, struct job *j)
+{
+    struct alloc a;
+    enum place_result result = batch_place(s, b, j, &a);
     assert(result == PLACED);
     (void)result;
-    job_admit(s, j, r.groups, &a);
+    batch_admit(s, j, &a);
 }
 
 void batch_released(struct sim *s, struct batch *b, struct job *j)

@@ -20,7 +20,10 @@ struct batch {
 void batch_init(struct batch *);
 /* Whether the job fits now. */
 enum place_result batch_try(struct sim *, struct batch *, struct job *);
-/* Places it (or reserves its shares) and admits it; it must fit. */
+/* Places it (or reserves its shares) if it fits now; then batch_admit, which takes the allocation. */
+enum place_result batch_place(struct sim *, struct batch *, struct job *, struct alloc *);
+void batch_admit(struct sim *, struct job *, struct alloc *);
+/* Both at once, for a job that fits. */
 void batch_start(struct sim *, struct batch *, struct job *);
 void batch_released(struct sim *, struct batch *, struct job *);
 /* The wait reason that goes with a result; unsatisfiable when no state of the cluster could hold it. */

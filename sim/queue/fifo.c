@@ -28,13 +28,14 @@ static void pass(void *ctx, void *arg)
     f->batch.asked = false;
     while (f->line.first) {
         struct job *j = f->line.first;
-        enum place_result r = batch_try(s, &f->batch, j);
+        struct alloc a;
+        enum place_result r = batch_place(s, &f->batch, j, &a);
         if (r != PLACED) {
             job_wait(s, j, batch_reason(s, &f->batch, j, r));
             return;
         }
         job_list_remove(&f->line, j);
-        batch_start(s, &f->batch, j);
+        batch_admit(s, j, &a);
     }
 }
 

@@ -310,8 +310,9 @@ static bool start_starters(struct sim *s, struct las *l)
     bool all = true;
     for (size_t i = 0; i < l->starters.n; i++) {
         struct entry *e = l->starters.v[i];
-        if (batch_try(s, &l->batch, e->job) == PLACED) {
-            batch_start(s, &l->batch, e->job);
+        struct alloc a;
+        if (batch_place(s, &l->batch, e->job, &a) == PLACED) {
+            batch_admit(s, e->job, &a);
             continue;
         }
         untrack(e);

@@ -167,8 +167,9 @@ static bool start_starters(struct sim *s, struct priority *p)
     bool all = true;
     for (size_t i = 0; i < p->starters.n; i++) {
         struct entry *e = p->starters.v[i];
-        if (batch_try(s, &p->batch, e->job) == PLACED) {
-            batch_start(s, &p->batch, e->job);
+        struct alloc a;
+        if (batch_place(s, &p->batch, e->job, &a) == PLACED) {
+            batch_admit(s, e->job, &a);
             continue;
         }
         ranked_remove(&p->active, &e->node);
