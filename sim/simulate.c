@@ -173,10 +173,10 @@ struct sim *sim_create(const struct scenario *sc, const struct sim_options *o, c
 
 bool sim_step(struct sim *s)
 {
-    if (event_next_time(s->events) > s->horizon_ns || watch_found(s)) return false;
+    if (watch_found(s)) return false;
     bool idle = !s->n_live && s->next_arrival == s->n_specs;
     if (idle && s->horizon_ns == TIME_NEVER) return false;
-    return event_step(s->events, s);
+    return event_step_until(s->events, s, s->horizon_ns);
 }
 
 /* The end: the horizon when one is given and nothing stopped it before, else the last thing that happened. */

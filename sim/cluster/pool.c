@@ -164,6 +164,7 @@ void pool_destroy(struct pool *p)
         free(g->n_by_free);
     }
     for (uint32_t i = 0; i < p->n_nodes; i++) free(p->nodes[i].used);
+    free(p->spare);
     free(p->nodes);
     free(p->groups);
     free(p);
@@ -171,10 +172,14 @@ void pool_destroy(struct pool *p)
 
 /* ---- taking and giving ---- */
 
-static struct alloc_part *part_add(struct alloc *a)
+static struct alloc_part *part_add(struct pool *p, struct alloc *a)
 {
-    if (a->n_parts == a->cap_parts) {
-        a->cap_parts = a->cap_parts ? a->cap_parts * 2 : 1;
+    if (a->n_parts == a->cap_parts && a->cap_parts == 0 && p->spare) {
+        a->parts = p->spare;
+        a->cap_parts = SPARE_PARTS;
+        p->spare = NULL;
+    } else if (a->n_parts == a->cap_parts) {
+        a->cap_parts = a->cap_parts ? a->cap_parts * 2 : SPARE_PARTS;
         a->parts = xreallocarray(a->parts, a->cap_parts, sizeof *a->parts);
     }
     return &a->parts[a->n_parts++];
@@ -258,7 +263,7 @@ void pool_take(struct pool *p, uint32_t node, const struct place_request *r, str
     a->mem_bytes = r->mem_bytes;
     node_cpu_mem(p, node, a, -1);
     a->shares += r->shares;
-    *part_add(a) = piece;
+    *part_add(p, a) = piece;
 }
 
 void pool_take_devices(struct pool *p, uint32_t node, uint64_t gpus, struct alloc *a)
@@ -266,7 +271,7 @@ void pool_take_devices(struct pool *p, uint32_t node, uint64_t gpus, struct allo
     assert(p->nodes[node].up);
     node_change(p, node, gpus, 0, false);
     a->shares += INT64_C(1000) * __builtin_popcountll(gpus);
-    *part_add(a) = (struct alloc_part){.first_node = node, .n_nodes = 1, .gpus = gpus, .replicas = 1};
+    *part_add(p, a) = (struct alloc_part){.first_node = node, .n_nodes = 1, .gpus = gpus, .replicas = 1};
 }
 
 void pool_devices_taken(struct alloc *a) { pool_alloc_finish(a); }
@@ -288,7 +293,8 @@ static void part_release(struct pool *p, const struct alloc *a, const struct all
 void pool_release(struct pool *p, struct alloc *a)
 {
     for (uint32_t i = 0; i < a->n_parts; i++) part_release(p, a, &a->parts[i]);
-    free(a->parts);
+    if (a->cap_parts == SPARE_PARTS && !p->spare) p->spare = a->parts;
+    else free(a->parts);
     *a = (struct alloc){0};
 }
 

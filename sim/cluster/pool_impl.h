@@ -34,7 +34,9 @@ struct pool {
     struct pool_group *groups;
     uint32_t n_nodes, n_groups;
     int64_t free_shares, total_shares;
+    struct alloc_part *spare; /* one array of SPARE_PARTS, kept from the last release: most jobs need no more */
 };
+enum { SPARE_PARTS = 4 };
 
 /* Takes one replica on a node; the caller has checked that it fits. Adds it to the allocation. */
 void pool_take(struct pool *, uint32_t node, const struct place_request *, struct alloc *);

@@ -409,6 +409,11 @@ bool event_step(struct event_queue *q, void *ctx)
     return call_next(q, ctx, EVENT_NEVER);
 }
 
+bool event_step_until(struct event_queue *q, void *ctx, int64_t horizon_ns)
+{
+    return call_next(q, ctx, horizon_ns);
+}
+
 uint64_t event_run_until(struct event_queue *q, void *ctx, int64_t horizon_ns)
 {
     uint64_t before = q->called;

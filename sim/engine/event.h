@@ -91,6 +91,8 @@ struct event_id event_reschedule(struct event_queue *q, struct event_id id, int6
 
 /* Advances the clock to the next event and calls it. False when nothing is pending. */
 bool event_step(struct event_queue *q, void *ctx);
+/* The same, if the next event is not after horizon_ns. */
+bool event_step_until(struct event_queue *q, void *ctx, int64_t horizon_ns);
 
 /* Calls all events up to and including horizon_ns, then puts the clock there (with EVENT_NEVER: runs until nothing is
  * pending and leaves the clock at the last event). Returns how many were called. */
