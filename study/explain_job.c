@@ -43,7 +43,11 @@ struct telling {
     struct release release;
     int64_t wait_since_ns, last_ns; /* of the wait under way; of the last line */
     unsigned waiting;               /* reason, or NOT_WAITING */
-    size_t lines, checkpoints, faults;
+    bool queued_again;              /* of that wait only the beginning is recorded: it went on in the queue */
+    size_t lines, checkpoints;
+    int64_t fault_ns; /* the last one told */
+    uint32_t fault_of;
+    int64_t recorded_ns[N_WAIT_REASONS]; /* by the records: after an admission */
 };
 
 /* ---- lines ---- */
@@ -78,10 +82,21 @@ static void close_wait(struct telling *t, int64_t now)
 {
     if (t->waiting < N_WAIT_REASONS && now > t->wait_since_ns) {
         char *length = amount(now - t->wait_since_ns);
-        line(t, t->wait_since_ns, "waits %s: %s", length, wait_table[t->waiting].help);
+        line(t, t->wait_since_ns, "waits %s: %s%s", length, wait_table[t->waiting].help,
+             t->queued_again ? ", then it stands in its queue again" : "");
         free(length);
     }
     t->waiting = NOT_WAITING;
+    t->queued_again = false;
+}
+
+/* Before a line in the midst of a wait, which goes on behind it: lines stay in the order of time. */
+static void split_wait(struct telling *t, int64_t now)
+{
+    unsigned reason = t->waiting;
+    close_wait(t, now);
+    t->waiting = reason;
+    t->wait_since_ns = now;
 }
 
 static void open_wait(struct telling *t, unsigned reason, int64_t now)
@@ -102,20 +117,23 @@ static void queue_waits(struct telling *t)
 {
     struct str s = {0};
     const struct job_row *r = t->row;
+    bool again = r->preemptions || r->restarts;
     for (int w = 0; r->wait_ns && w < N_QUEUE_REASONS; w++) {
-        if (!r->wait_ns[w]) continue;
-        char *length = amount(r->wait_ns[w]);
-        str_printf(&s, "%s%s because %s", s.n ? "; " : "waits in its queue, in all: ", length, wait_table[w].help);
+        int64_t pending = r->wait_ns[w] - t->recorded_ns[w];
+        if (pending <= 0) continue;
+        char *length = amount(pending);
+        str_printf(&s, "%s%s because %s", s.n ? "; " : again ? "waits in its queue, over all attempts: " : "waits in its queue, in all: ", length, wait_table[w].help);
         free(length);
     }
     if (s.n) line(t, r->submit_ns, "%s", str_text(&s));
     str_free(&s);
 }
 
-static void blocker(struct telling *t, int64_t now)
+/* The last release since the wait began, told when the wait ends at `now`. */
+static void blocker(struct telling *t, int64_t since, int64_t now)
 {
     char buf[24];
-    if (t->release.job == NO_JOB || t->release.time_ns < t->row->submit_ns || now <= t->row->submit_ns) return;
+    if (t->release.job == NO_JOB || t->release.time_ns < since || now <= since) return;
     const char *id = job_row_id(job_index_row(t->index, t->release.job), buf);
     if (t->release.time_ns == now) line(t, now, "what it waited for came free when job %s %s", id, release_verb(t->release.type));
     else {
@@ -138,14 +156,22 @@ static void on_submitted(struct telling *t, const struct record *r)
 
 static void on_admitted(struct telling *t, const struct record *r)
 {
+    t->queued_again = t->waiting < N_WAIT_REASONS;
     close_wait(t, r->time_ns);
-    blocker(t, r->time_ns);
+    blocker(t, t->row->submit_ns, r->time_ns);
     line(t, r->time_ns, "admitted (attempt %u)", r->subject);
+}
+
+static bool waits_for_gpus(unsigned reason)
+{
+    return reason == WAIT_CAPACITY || reason == WAIT_FRAGMENTATION || reason == WAIT_TOPOLOGY || reason == WAIT_GANG;
 }
 
 static void on_allocated(struct telling *t, const struct record *r)
 {
-    close_wait(t, r->time_ns);
+    int64_t since = waits_for_gpus(t->waiting) ? t->wait_since_ns : r->time_ns;
+    split_wait(t, r->time_ns);
+    blocker(t, since, r->time_ns);
     line(t, r->time_ns, "all its GPUs are bound");
 }
 
@@ -157,11 +183,13 @@ static void on_started(struct telling *t, const struct record *r)
 
 static void on_stopped(struct telling *t, const struct record *r)
 {
+    split_wait(t, r->time_ns);
     line(t, r->time_ns, "ranks stop; next comes %s", r->code < N_CAUSES ? cause_table[r->code].help : "?");
 }
 
 static void on_evicted(struct telling *t, const struct record *r)
 {
+    split_wait(t, r->time_ns);
     char buf[24];
     const char *by = r->a >= 0 ? job_row_id(job_index_row(t->index, (int32_t)r->a), buf) : NULL;
     line(t, r->time_ns, "taken off its GPUs: %s%s%s", explain_stop_reason(r->code), by ? ", to make room for job " : "", by ? by : "");
@@ -174,12 +202,16 @@ static void on_wait(struct telling *t, const struct record *r)
 
 static void on_rollback(struct telling *t, const struct record *r)
 {
+    split_wait(t, r->time_ns);
     line(t, r->time_ns, "falls back from step %lld to step %lld", (long long)r->a, (long long)r->b);
 }
 
 static void on_fault(struct telling *t, const struct record *r)
 {
-    t->faults++;
+    if (t->fault_ns == r->time_ns && t->fault_of == r->subject) return; /* told by the rank and by its pod */
+    t->fault_ns = r->time_ns;
+    t->fault_of = r->subject;
+    split_wait(t, r->time_ns);
     line(t, r->time_ns, "fault: %s of %s %u", explain_fault(r->code), r->code == DO_CRASH || r->code == DO_HANG ? "rank" : "target", r->subject);
 }
 
@@ -190,6 +222,7 @@ static void on_checkpoint(struct telling *t, const struct record *r)
 
 static void on_hold(struct telling *t, const struct record *r)
 {
+    split_wait(t, r->time_ns);
     struct str held = {0};
     words_gpus(&held, r->a);
     if (r->code == 1) line(t, r->time_ns, "holds %s of its GPUs and waits for the rest", str_text(&held));
@@ -198,6 +231,7 @@ static void on_hold(struct telling *t, const struct record *r)
 
 static void on_no_progress(struct telling *t, const struct record *r)
 {
+    split_wait(t, r->time_ns);
     line(t, r->time_ns, "nothing can progress any more: %s",
          r->a >= 0 && r->a < N_WAIT_REASONS ? wait_table[r->a].help : "no rank steps");
 }
@@ -310,9 +344,10 @@ static void nodes_line(const struct job_row *r, struct str *out)
 {
     struct str s = {0};
     if (!r->n_nodes) return;
-    str_append(&s, "  nodes of its last allocation:");
+    str_append(&s, "nodes of its last allocation:");
     for (unsigned i = 0; i < r->n_nodes; i++)
         str_printf(&s, r->nodes[i].first == r->nodes[i].last ? " %u" : " %u-%u", r->nodes[i].first, r->nodes[i].last);
+    str_append(out, "  ");
     words_wrapped(out, str_text(&s), 4, WIDTH);
     str_append(out, "\n");
     str_free(&s);
@@ -320,10 +355,32 @@ static void nodes_line(const struct job_row *r, struct str *out)
 
 /* ---- the whole ---- */
 
+/* How long the job waited for each reason while it was admitted: what is left of its row's sums it waited in its queue. */
+static void sum_recorded(struct telling *t)
+{
+    struct record r;
+    char *err = NULL;
+    int64_t since = 0;
+    unsigned waiting = NOT_WAITING;
+    struct timeline_reader *reader = timeline_open(t->run->dir, &err);
+    while (reader && timeline_next(reader, &r)) {
+        bool ends = r.type == REC_JOB_WAIT || r.type == REC_JOB_STARTED || r.type == REC_JOB_FINISHED || r.type == REC_JOB_ADMITTED;
+        if (r.job != t->job || !ends) continue;
+        if (waiting < N_WAIT_REASONS && waiting != WAIT_PREEMPTED) t->recorded_ns[waiting] += r.time_ns - since;
+        waiting = r.type == REC_JOB_WAIT ? r.code : NOT_WAITING;
+        since = r.time_ns;
+    }
+    if (waiting < N_WAIT_REASONS && waiting != WAIT_PREEMPTED && t->run->end_ns > since)
+        t->recorded_ns[waiting] += t->run->end_ns - since;
+    if (reader) timeline_close(reader);
+    free(err);
+}
+
 static void timeline(struct telling *t)
 {
     struct record r;
     char *err = NULL;
+    sum_recorded(t);
     struct timeline_reader *reader = timeline_open(t->run->dir, &err);
     while (reader && timeline_next(reader, &r)) take(t, &r);
     if (reader) timeline_close(reader);
@@ -367,7 +424,7 @@ bool explain_job(const struct run *run, const char *id, struct str *out, char **
     head(row, out);
     if (run->record_level != RECORD_NONE && job_index_read(run, &x, err)) {
         struct telling t = {.run = run, .index = &x, .row = row, .out = out, .job = job_index_find(&x, id),
-                            .release = {.job = NO_JOB}, .waiting = NOT_WAITING};
+                            .release = {.job = NO_JOB}, .waiting = NOT_WAITING, .fault_ns = -1};
         str_append(out, "\n");
         timeline(&t);
         job_index_free(&x);
