@@ -132,7 +132,8 @@ static const struct pod_owner_ops pod_ops = {.changed = pod_changed, .init_ready
 /* From the start of a container to Ready: the first probe that finds Ray up. */
 static int64_t ready_delay(const struct stack *st)
 {
-    if (st->ray_start <= st->kr_probe_initial || st->kr_probe_period <= 0) return st->kr_probe_initial;
+    if (st->ray_start <= st->kr_probe_initial) return st->kr_probe_initial;
+    if (st->kr_probe_period <= 0) return st->ray_start;
     int64_t late = st->ray_start - st->kr_probe_initial;
     int64_t probes = (late + st->kr_probe_period - 1) / st->kr_probe_period;
     return st->kr_probe_initial + probes * st->kr_probe_period;
