@@ -460,6 +460,7 @@ static void actor_stop(struct sim *s, struct job *j, enum stop_reason reason)
     (void)s;
     if (reason == STOP_HORIZON) {
         if (r->train) ray_train_halt(r->train);
+        if (r->seats) shared_settle(r->seats);
         return;
     }
     stop_driver(r);

@@ -62,6 +62,8 @@ void shared_destroy(struct shared *);
 struct raycluster *shared_cluster(struct shared *);
 struct autoscaler *shared_autoscaler(struct shared *); /* NULL: of fixed size */
 
+void shared_settle(struct seats *); /* brings its job's sum of held shares up to now */
+
 /* What the workload says of its pods. */
 void actor_shapes(struct ray_run *);
 

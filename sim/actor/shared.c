@@ -61,7 +61,7 @@ static int64_t all_shares(const struct seats *x)
     return sum;
 }
 
-static void settle(struct seats *x)
+void shared_settle(struct seats *x)
 {
     int64_t now = sim_now(x->train->sim);
     struct job_live *l = x->train->job->live;
@@ -126,7 +126,7 @@ static void shared_unseated(struct ray_train *t)
     struct ray_run *r = t->ctx;
     struct seats *x = r->seats;
     if (!x) return;
-    settle(x);
+    shared_settle(x);
     for (uint32_t i = 0; i < x->n; i++) give_back(x, &x->slices[i]);
     if (x->next) x->next->prev = x->prev;
     if (x->prev) x->prev->next = x->next;
@@ -141,7 +141,7 @@ static void shared_enter(struct ray_train *t, enum activity activity)
     struct seats *x = seats_of(t);
     struct slice sums[TRAIN_MAX_ACCOUNTS + 1];
     if (!x || x->lifted || x->activity == activity) return;
-    settle(x);
+    shared_settle(x);
     uint32_t n = by_group(x, sums);
     for (uint32_t i = 0; i < n; i++)
         if (sums[i].shares)
@@ -154,7 +154,7 @@ static uint32_t shared_lift(struct ray_train *t, struct train_shares *who)
 {
     struct seats *x = seats_of(t);
     struct slice sums[TRAIN_MAX_ACCOUNTS + 1];
-    settle(x);
+    shared_settle(x);
     x->lifted = true;
     uint32_t n = by_group(x, sums), used = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -206,7 +206,7 @@ static void hand_back(struct shared *sh, struct ray_pod *rp, uint32_t node)
     if (!p->hold.lifted) return;
     for (struct seats *x = sh->first; x; x = x->next) {
         uint32_t n = 0;
-        settle(x);
+        shared_settle(x);
         for (uint32_t i = 0; i < x->n; i++) {
             if (x->slices[i].node == node) give_back(x, &x->slices[i]);
             else x->slices[n++] = x->slices[i];

@@ -16,7 +16,7 @@ struct any {
     uint64_t seed, state;
     unsigned parts;
     unsigned nodes[3], gpus[3], n_groups, n_queues, n_jobs, most_jobs, cohorts;
-    bool racks, quotas, nodes_fail;
+    bool racks, quotas, nodes_fail, restarts; /* restarts: a job may fail again and again, for ever */
     enum school school[2];
     unsigned limit_all; /* every job has a time limit */
 };
@@ -196,8 +196,10 @@ static void job(struct any *a, unsigned i, unsigned *submit)
     if (has(a, ANY_ELASTIC) && one_in(a, 3))
         str_printf(a->out, ", \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": %u, \"maxRestarts\": %u }", 1 + below(a, 6), below(a, 9));
     begin(a, JOB_FAULTS, i);
-    if (has(a, ANY_PROCESS_FAULTS) && one_in(a, 3)) str_printf(a->out, ", \"crash_mtbf\": %u", 600 + below(a, 20000));
-    if (has(a, ANY_PROCESS_FAULTS) && one_in(a, 6)) str_printf(a->out, ", \"hang_mtbf\": %u", 600 + below(a, 20000));
+    bool crashes = has(a, ANY_PROCESS_FAULTS) && one_in(a, 3), hangs = has(a, ANY_PROCESS_FAULTS) && one_in(a, 6);
+    if (crashes) str_printf(a->out, ", \"crash_mtbf\": %u", 600 + below(a, 20000));
+    if (hangs) str_printf(a->out, ", \"hang_mtbf\": %u", 600 + below(a, 20000));
+    a->restarts |= crashes || hangs;
     begin(a, JOB_AFTER, i);
     if (has(a, ANY_DEPENDENCIES) && i && one_in(a, 8)) str_printf(a->out, ", \"after\": [ \"j%u\" ]", below(a, i));
     str_append(a->out, " }");
@@ -217,7 +219,7 @@ static void hardware(struct any *a)
 {
     begin(a, HARDWARE, 0);
     if (!has(a, ANY_HARDWARE) || one_in(a, 2)) return;
-    a->nodes_fail = true;
+    a->nodes_fail = a->restarts = true;
     str_printf(a->out, "\n    \"components\": [ { \"name\": \"gpu\", \"scope\": \"gpu\", \"mtbf\": \"%uh\", \"repair\": \"%um\", \"repair_sigma\": %u }",
                10 + below(a, 200), 1 + below(a, 100), below(a, 2));
     str_printf(a->out, ",\n      { \"name\": \"node\", \"scope\": \"node\", \"mtbf\": \"%uh\", \"shape\": 0.%u, \"repair\": \"%um\" }", 2 + below(a, 100),
@@ -337,7 +339,7 @@ static void run(struct any *a)
 {
     begin(a, RUN, 0);
     str_printf(a->out, "  \"run\": { \"seed\": %u, \"warmup\": %u", below(a, 1000), below(a, 600));
-    if (!one_in(a, 4)) str_printf(a->out, ", \"horizon\": %u", 60 * (10 + below(a, 1440)));
+    if (a->restarts || !one_in(a, 4)) str_printf(a->out, ", \"horizon\": %u", 60 * (10 + below(a, 1440)));
     str_append(a->out, " }\n}\n");
 }
 
