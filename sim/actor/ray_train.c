@@ -20,6 +20,7 @@ static void enter_state(struct ray_train *t, enum ray_train_state state)
 {
     const struct kube_observer *o = kube_observer(t->sim->kube);
     t->state = (uint8_t)state;
+    sim_record(t->sim, REC_JOB_CONDITION, t->job, RAY_CONDITION_TRAIN, state, 0, t->workers);
     if (o && o->condition)
         o->condition(o->ctx, t->sim->kube, t->job, "RayTrain", ray_train_state_names[state], "", "");
 }

@@ -497,7 +497,8 @@ static void record_conditions(struct raycluster *rc, const struct raycluster_sta
     for (unsigned c = 0; c < N_RAYCLUSTER_CONDITIONS; c++) {
         struct ray_condition new = st->conditions[c];
         if (same_condition(rc->status.conditions[c], new)) continue;
-        sim_record(sim, REC_JOB_CONDITION, rc->spec.job, c, new.status, new.reason, rc->name);
+        sim_record(sim, REC_JOB_CONDITION, rc->spec.job, RAY_CONDITION_BASE + c, new.status, new.reason,
+                   rc->name);
         if (o && o->condition)
             o->condition(o->ctx, sim->kube, rc->spec.job, raycluster_condition_names[c], status_names[new.status],
                          raycluster_reason_names[new.reason], "");

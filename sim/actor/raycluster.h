@@ -47,6 +47,9 @@ enum raycluster_condition { RAYCLUSTER_CONDITIONS(X_ENUM) N_RAYCLUSTER_CONDITION
 enum raycluster_reason { RAYCLUSTER_REASONS(X_ENUM) N_RAYCLUSTER_REASONS };
 #undef X_ENUM
 enum condition_status { CONDITION_NONE, CONDITION_FALSE, CONDITION_TRUE };
+/* Numbers in REC_JOB_CONDITION: a RayCluster's conditions, a RayJob's jobDeploymentStatus, a Ray Train controller's state
+ * (the two are given as status; those of Kubeflow and batch jobs lie below). */
+enum { RAY_CONDITION_BASE = 32, RAY_CONDITION_JOB = RAY_CONDITION_BASE + N_RAYCLUSTER_CONDITIONS, RAY_CONDITION_TRAIN };
 extern const char *const raycluster_condition_names[N_RAYCLUSTER_CONDITIONS];
 extern const char *const raycluster_reason_names[N_RAYCLUSTER_REASONS];
 

@@ -268,7 +268,7 @@ static int64_t write_status(struct rayjob *rj, enum rayjob_status status, enum r
     rj->status = (uint8_t)status;
     rj->reason = (uint8_t)reason;
     rj->at = AT_END;
-    sim_record(sim, REC_JOB_CONDITION, rj->spec.job, N_RAYCLUSTER_CONDITIONS, status, reason, rj->failed);
+    sim_record(sim, REC_JOB_CONDITION, rj->spec.job, RAY_CONDITION_JOB, status, reason, rj->failed);
     if (o && o->condition)
         o->condition(o->ctx, sim->kube, rj->spec.job, "JobDeploymentStatus", rayjob_status_names[status],
                      rayjob_reason_names[reason], "");
