@@ -104,6 +104,7 @@ struct pod {
     struct pod *next, *prev;           /* of its owner's list, free for the owner */
     void *owner_data;
     uint32_t owner_tag, owner_count;   /* free for the owner */
+    int64_t owner_ns;                  /* free for the owner */
     uint32_t id;                       /* unique in the run, by creation */
     uint32_t node;                     /* when bound or reserved; UINT32_MAX before */
     uint32_t restarts;                 /* of the main container */

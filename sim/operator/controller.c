@@ -51,22 +51,23 @@ void torch_op_destroy(struct torch_op *op)
 
 /* ---- job objects ---- */
 
-/* Keeps the arrays of a used one. */
+/* Keeps the arrays of a used one; its pods and services are gone from them. */
 static void wipe(struct torch_job *t)
 {
-    struct torch_job old = *t;
+    struct { struct pod **pods; bool *services; uint32_t cap; } kept[MAX_TYPES];
+    __typeof__(t->run.calls) calls = t->run.calls;
+    for (uint32_t i = 0; i < MAX_TYPES; i++) {
+        kept[i].pods = t->type[i].pods;
+        kept[i].services = t->type[i].services;
+        kept[i].cap = t->type[i].cap;
+    }
     memset(t, 0, sizeof *t);
     for (uint32_t i = 0; i < MAX_TYPES; i++) {
-        struct replica_type *r = &t->type[i];
-        r->pods = old.type[i].pods;
-        r->services = old.type[i].services;
-        r->cap = old.type[i].cap;
-        if (r->cap) {
-            memset(r->pods, 0, r->cap * sizeof *r->pods);
-            memset(r->services, 0, r->cap * sizeof *r->services);
-        }
+        t->type[i].pods = kept[i].pods;
+        t->type[i].services = kept[i].services;
+        t->type[i].cap = kept[i].cap;
     }
-    t->run.calls = old.run.calls;
+    t->run.calls = calls;
     array_clear(&t->run.calls);
 }
 
@@ -132,6 +133,8 @@ static void forget_pods(struct torch_job *t)
         struct replica_type *r = &t->type[i];
         for (uint32_t k = 0; k < r->top_pod; k++)
             if (r->pods[k]) kube_pod_forget(t->op->kube, r->pods[k]);
+        memset(r->pods, 0, r->top_pod * sizeof *r->pods);
+        memset(r->services, 0, r->top_service * sizeof *r->services);
     }
 }
 

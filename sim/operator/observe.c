@@ -151,6 +151,7 @@ void torch_recount_wait(struct torch_job *t, struct pod *p)
 static unsigned job_reason(const struct torch_job *t)
 {
     if (t->suspend) return WAIT_SUSPENDED;
+    if (t->elastic_join) return WAIT_RESIZE;
     if (t->phase == GROUP_RENDEZVOUS) return WAIT_RENDEZVOUS;
     if (t->phase == GROUP_LOADING) return WAIT_CHECKPOINT_LOAD;
     uint32_t exist = 0;
@@ -200,10 +201,23 @@ static int by_node(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nodes of the allocation, for jobs.csv. */
-static void keep_nodes(struct torch_job *t)
+static void add_node(struct job_live *l, uint32_t node)
+{
+    struct node_interval *last = l->n_nodes ? &l->nodes[l->n_nodes - 1] : NULL;
+    if (last && node <= last->last + 1) last->last = node;
+    else l->nodes[l->n_nodes++] = (struct node_interval){node, node};
+}
+
+/* The nodes of the allocation, for jobs.csv. `first`: one of its pods; the only one of most jobs. */
+static void keep_nodes(struct torch_job *t, const struct pod *first)
 {
     struct job_live *l = t->job->live;
+    l->nodes = xreallocarray(l->nodes, t->n_bound, sizeof *l->nodes);
+    l->n_nodes = 0;
+    if (t->n_bound == 1) {
+        add_node(l, first->node);
+        return;
+    }
     uint32_t n = 0, *nodes = xmalloc(t->n_bound * sizeof *nodes);
     for (uint32_t i = 0; i < t->n_types; i++)
         for (uint32_t k = 0; k < t->type[i].top_pod; k++) {
@@ -211,14 +225,7 @@ static void keep_nodes(struct torch_job *t)
             if (p && p->bound) nodes[n++] = p->node;
         }
     qsort(nodes, n, sizeof *nodes, by_node);
-    free(l->nodes);
-    l->nodes = xmalloc(n * sizeof *l->nodes);
-    l->n_nodes = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        struct node_interval *last = l->n_nodes ? &l->nodes[l->n_nodes - 1] : NULL;
-        if (last && nodes[i] <= last->last + 1) last->last = nodes[i];
-        else l->nodes[l->n_nodes++] = (struct node_interval){nodes[i], nodes[i]};
-    }
+    for (uint32_t i = 0; i < n; i++) add_node(l, nodes[i]);
     free(nodes);
 }
 
@@ -226,7 +233,7 @@ void torch_allocated(struct torch_job *t)
 {
     if (t->allocated || (t->job->flags & JOB_ENDED)) return;
     t->allocated = true;
-    keep_nodes(t);
+    keep_nodes(t, p);
     job_allocated(t->op->sim, t->job);
 }
 

@@ -39,6 +39,7 @@ static void enter(struct torch_job *t, struct pod *p, enum rank_state s)
     if (from) --*from;
     if (to) ++*to;
     p->owner_tag = (p->owner_tag & ~(uint32_t)RANK_MASK) | (uint32_t)s << RANK_SHIFT;
+    p->owner_ns = now_of(t);
     torch_recount_wait(t, p);
 }
 
@@ -78,7 +79,7 @@ static void arm_join(struct torch_job *t)
 
 static void give_up(struct torch_job *t, struct pod *p)
 {
-    if (now_of(t) - p->started_ns >= t->op->stack->rdzv_join) kube_pod_exit(t->op->kube, p, 1);
+    if (now_of(t) - p->owner_ns >= t->op->stack->rdzv_join) kube_pod_exit(t->op->kube, p, 1);
 }
 
 static void on_join_timeout(void *ctx, void *arg)
@@ -92,7 +93,7 @@ static void on_join_timeout(void *ctx, void *arg)
     for (uint32_t i = 0; i < t->n_types; i++)
         for (uint32_t k = 0; k < t->type[i].top_pod; k++) {
             const struct pod *p = t->type[i].pods[k];
-            if (p && ranks_state(p) == RANK_WAIT && p->started_ns < oldest) oldest = p->started_ns;
+            if (p && ranks_state(p) == RANK_WAIT && p->owner_ns < oldest) oldest = p->owner_ns;
         }
     if (oldest == INT64_MAX) return;
     t->join = event_at(sim_of(t)->events, oldest + t->op->stack->rdzv_join, EVENT_OBSERVE, on_join_timeout, t);
@@ -205,7 +206,9 @@ static void on_last_call(void *ctx, void *arg)
     struct torch_job *t = arg;
     (void)ctx;
     t->step = EVENT_NONE;
-    if (t->phase == GROUP_IDLE && t->n_wait >= t->min) meet(t);
+    if (t->phase != GROUP_IDLE) return;
+    if (t->n_wait >= t->min) meet(t);
+    else if (t->n_wait) arm_join(t); /* somebody left meanwhile */
 }
 
 static void gather(struct torch_job *t)
@@ -242,7 +245,7 @@ static void halt(struct torch_job *t, enum cause next, void (*land)(struct torch
     train_roll_back(s, t->job->live->train);
     if (t->job->state != JOB_RUNNING || t->stopping) return;
     if (t->suspend) job_interrupted(s, t->job, WAIT_SUSPENDED, CAUSE_PREEMPTION);
-    else job_interrupted(s, t->job, WAIT_DETECTION, next);
+    else job_interrupted(s, t->job, next == CAUSE_RESIZE ? WAIT_RESIZE : WAIT_DETECTION, next);
 }
 
 static void on_noticed(void *ctx, void *arg);
