@@ -208,32 +208,28 @@ static void add_node(struct job_live *l, uint32_t node)
     else l->nodes[l->n_nodes++] = (struct node_interval){node, node};
 }
 
-/* The nodes of the allocation, for jobs.csv. `first`: one of its pods; the only one of most jobs. */
-static void keep_nodes(struct torch_job *t, const struct pod *first)
+/* The nodes of the allocation, for jobs.csv. */
+static void keep_nodes(struct torch_job *t)
 {
     struct job_live *l = t->job->live;
-    l->nodes = xreallocarray(l->nodes, t->n_bound, sizeof *l->nodes);
-    l->n_nodes = 0;
-    if (t->n_bound == 1) {
-        add_node(l, first->node);
-        return;
-    }
-    uint32_t n = 0, *nodes = xmalloc(t->n_bound * sizeof *nodes);
+    uint32_t few[8], n = 0, *nodes = t->n_bound <= 8 ? few : xmalloc(t->n_bound * sizeof *nodes);
     for (uint32_t i = 0; i < t->n_types; i++)
         for (uint32_t k = 0; k < t->type[i].top_pod; k++) {
             const struct pod *p = t->type[i].pods[k];
             if (p && p->bound) nodes[n++] = p->node;
         }
     qsort(nodes, n, sizeof *nodes, by_node);
+    l->nodes = xreallocarray(l->nodes, n, sizeof *l->nodes);
+    l->n_nodes = 0;
     for (uint32_t i = 0; i < n; i++) add_node(l, nodes[i]);
-    free(nodes);
+    if (nodes != few) free(nodes);
 }
 
 void torch_allocated(struct torch_job *t)
 {
     if (t->allocated || (t->job->flags & JOB_ENDED)) return;
     t->allocated = true;
-    keep_nodes(t, p);
+    keep_nodes(t);
     job_allocated(t->op->sim, t->job);
 }
 
