@@ -32,20 +32,19 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "DIR", 0, "Keep the runs below DIR, and write DIR/compare.json", 0},
-    {"replications", 'n', "N", 0, "Replications with paired random numbers (default: as the scenario says)", 0},
-    {"approach", 'a', "NAME", 0, "Compare this approach; may be given several times (default: all)", 0},
-    {"base", 'B', "NAME", 0, "Compare the others with this approach (default: the first)", 0},
-    {"set", 's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
-    {"fail-if", 'x', "CONDITION", 0,
+    {"output",                                                            'o', "DIR", 0, "Keep the runs below DIR, and write DIR/compare.json", 0},
+    {"replications",                                                              'n', "N", 0, "Replications with paired random numbers (default: as the scenario says)", 0},
+    {"approach",              'a', "NAME", 0, "Compare this approach; may be given several times (default: all)", 0},
+    {"base",                                                                   'B', "NAME", 0, "Compare the others with this approach (default: the first)", 0},
+    {"set",   's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
+    {"fail-if",                                                                  'x', "CONDITION", 0,
      "Exit with 1 when the condition holds for an approach against the base, over the whole 95 % interval: "
-     "METRIC OP NUMBER[x|%|s|m|h], such as 'p95_wait>1.1x', 'mean_jct>+5m', 'goodput<90%'; may be given several times",
-     0},
-    {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
-    {"format", 'f', "text|json|csv", 0, "Format of the result (default: text)", 0},
-    {"force", 'F', 0, 0, "Replace runs that DIR already holds", 0},
+     "METRIC OP NUMBER[x|%|s|m|h], such as 'p95_wait>1.1x', 'mean_jct>+5m', 'goodput<90%'; may be given several times", 0},
+    {"threads",                                                                  't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
+    {"format",                                                          'f', "text|json|csv", 0, "Format of the result (default: text)", 0},
+    {"force",                                                             'F', 0, 0, "Replace runs that DIR already holds", 0},
     {"quiet", 'q', 0, 0, "No progress on stderr", 0},
-    {0},
+    {0                                                                  },
 };
 
 static void add_rule(struct options *o, const char *text, struct argp_state *state)
@@ -80,14 +79,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp argp_compare = {
-    options, parse, "SCENARIO\nRUN [RUN...]",
+    options,
+    parse,
+    "SCENARIO\nRUN [RUN...]",
     "Compare approaches: what differs, by how much, how sure, and where it comes from.\v"
     "Given a scenario, runs it under its approaches; given directories, compares the runs in them.\n"
     "Examples: trainyard compare scenarios/demo.json --replications 20\n"
     "          trainyard compare old/actor new/actor --fail-if 'p95_wait>1.1x'\n"
     "Exit: 0 ok, 1 a --fail-if condition holds or a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, "
     "130 interrupted.",
-    NULL, NULL, NULL};
+    NULL,
+    NULL,
+    NULL};
 
 /* ---- runs ---- */
 
@@ -174,9 +177,12 @@ static int add_runs(const struct options *o, struct sources *s)
 static void print_result(const struct options *o, const struct compare *c)
 {
     struct str s = {0};
-    if (o->format == FORMAT_JSON) compare_json(c, &s);
-    else if (o->format == FORMAT_CSV) compare_csv(c, &s);
-    else compare_text(c, &s);
+    if (o->format == FORMAT_JSON)
+        compare_json(c, &s);
+    else if (o->format == FORMAT_CSV)
+        compare_csv(c, &s);
+    else
+        compare_text(c, &s);
     fputs(str_text(&s), stdout);
     str_free(&s);
 }
@@ -202,8 +208,9 @@ static int judge(const struct options *o, const struct compare *c)
         const struct fail_rule *rule = &o->rules.v[r].rule;
         for (size_t i = 1; i < c->n_approaches; i++) {
             const struct compare_approach *a = &c->approaches[0], *b = &c->approaches[i];
-            struct fail_sample s = {a->values + rule->metric * c->n_replications, b->values + rule->metric * c->n_replications,
-                                    c->n_replications, a->bound[rule->metric], b->bound[rule->metric]};
+            struct fail_sample s = {a->values + rule->metric * c->n_replications,
+                                    b->values + rule->metric * c->n_replications, c->n_replications,
+                                    a->bound[rule->metric], b->bound[rule->metric]};
             const char *why;
             enum fail_result f = fail_rule_judge(rule, &s, &why);
             if (f == FAIL_YES) code = command_fail(EXIT_CHECK, "failed: %s holds for %s", o->rules.v[r].text, b->name);
@@ -222,8 +229,9 @@ static int compare_sources(const struct options *o, struct sources *s)
         free(err);
         return code;
     }
-    if (s->list.n < 2) return command_fail(EXIT_USAGE, "one approach only (%s): there is nothing to compare it with",
-                                           s->list.n ? s->list.v[0].name : "none");
+    if (s->list.n < 2)
+        return command_fail(EXIT_USAGE, "one approach only (%s): there is nothing to compare it with",
+                            s->list.n ? s->list.v[0].name : "none");
     if (!compare_runs(s->list.v, s->list.n, &c, &err)) {
         int code = command_fail(EXIT_IO, "%s", err);
         free(err);
@@ -241,7 +249,8 @@ static int compare_sources(const struct options *o, struct sources *s)
 static int on_scenario(const struct options *o, struct sources *s)
 {
     char *made = NULL;
-    if (!o->out && !(made = temporary_dir())) return command_fail(EXIT_IO, "no temporary directory can be made; give one with -o");
+    if (!o->out && !(made = temporary_dir()))
+        return command_fail(EXIT_IO, "no temporary directory can be made; give one with -o");
     int code = run_scenario(o, made ? made : o->out, s);
     if (code == EXIT_OK || code == EXIT_CHECK) {
         int then = compare_sources(o, s);
@@ -263,7 +272,8 @@ int cmd_compare(int argc, char **argv)
     int code;
     argp_parse(&argp_compare, argc, argv, 0, NULL, &o);
     array_push(&o.overrides, NULL);
-    if (o.targets.n == 1 && !file_is_dir(o.targets.v[0])) code = on_scenario(&o, &s);
+    if (o.targets.n == 1 && !file_is_dir(o.targets.v[0]))
+        code = on_scenario(&o, &s);
     else if (o.overrides.n > 1 || o.replications)
         code = command_fail(EXIT_USAGE, "--set and --replications change a scenario; these are runs already");
     else {

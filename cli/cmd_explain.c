@@ -18,8 +18,8 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"env", 'e', 0, 0, "Print the environment of each pod of JOB instead; then RUN may be a scenario", 0},
-    {"approach", 'a', "NAME", 0, "With --env of a scenario: under this approach (default: the first)", 0},
+    {"env",                                                                           'e', 0, 0, "Print the environment of each pod of JOB instead; then RUN may be a scenario", 0},
+    {"approach",                                                                              'a', "NAME", 0, "With --env of a scenario: under this approach (default: the first)", 0},
     {0},
 };
 
@@ -31,8 +31,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'a': o->approach = arg; return 0;
     case ARGP_KEY_ARG:
         if (o->job) argp_error(state, "one RUN and one JOB only");
-        if (o->run) o->job = arg;
-        else o->run = arg;
+        if (o->run)
+            o->job = arg;
+        else
+            o->run = arg;
         return 0;
     case ARGP_KEY_END:
         if (!o->run) argp_error(state, "RUN is missing");
@@ -44,12 +46,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp argp_explain = {
-    options, parse, "RUN [JOB]\n--env RUN|SCENARIO JOB",
+    options,
+    parse,
+    "RUN [JOB]\n--env RUN|SCENARIO JOB",
     "Say where the GPU time of a run went and why its jobs waited; with JOB, the life of that job: its waits with who "
     "blocked it, its attempts, and where its GPU-seconds went.\v"
     "RUN may hold several approaches and replications: the first replication of each approach is told.\n"
     "Example: trainyard explain out/operator/0 tune-3",
-    NULL, NULL, NULL};
+    NULL,
+    NULL,
+    NULL};
 
 /* The pods' environment under the scenario's approach; `file` may be a run's resolved scenario. */
 static int tell_env(const struct options *o, const char *file, const char *approach, uint32_t replication)
@@ -59,7 +65,8 @@ static int tell_env(const struct options *o, const char *file, const char *appro
     char *err = NULL;
     struct scenario *s = scenario_load(file, approach, NULL, &d);
     int code = command_diag(&d);
-    if (s && code == EXIT_OK && !explain_env(s, replication, o->job, &out, &err)) code = command_fail(EXIT_INPUT, "%s", err);
+    if (s && code == EXIT_OK && !explain_env(s, replication, o->job, &out, &err))
+        code = command_fail(EXIT_INPUT, "%s", err);
     fputs(str_text(&out), stdout);
     str_free(&out);
     free(err);
@@ -82,8 +89,10 @@ static int tell(const struct options *o, const struct run *run)
     struct str out = {0};
     char *err = NULL;
     int code = EXIT_OK;
-    if (!o->job) explain_run(run, &out);
-    else if (!explain_job(run, o->job, &out, &err)) code = command_fail(EXIT_INPUT, "%s", err);
+    if (!o->job)
+        explain_run(run, &out);
+    else if (!explain_job(run, o->job, &out, &err))
+        code = command_fail(EXIT_INPUT, "%s", err);
     fputs(str_text(&out), stdout);
     free(err);
     str_free(&out);
@@ -126,7 +135,8 @@ static int explain(const struct options *o)
     }
     for (size_t i = 0; i < runs.n && code == EXIT_OK; i++) code = tell_leaf(o, runs.dirs[i], &approach);
     if (code == EXIT_OK && runs.n > 1)
-        fprintf(stderr, "trainyard: %s holds %zu runs; told was the first replication of each approach\n", o->run, runs.n);
+        fprintf(stderr, "trainyard: %s holds %zu runs; told was the first replication of each approach\n", o->run,
+                runs.n);
     free(approach);
     run_list_free(&runs);
     return code;

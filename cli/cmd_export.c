@@ -17,10 +17,11 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"to", 't', "FORMAT", 0, "Format: csv", 0},
-    {"output", 'o', "DIR|-", 0, "Write the files into DIR; - prints one table (see --table) on stdout", 0},
-    {"table", 'T', "NAME", 0, "Of csv: this table only: jobs, ledger, timeline or nodes (default: all; with -: jobs)", 0},
-    {0},
+    {"to",           't', "FORMAT", 0, "Format: csv", 0},
+    {"output",      'o', "DIR|-", 0, "Write the files into DIR; - prints one table (see --table) on stdout", 0},
+    {"table", 'T', "NAME", 0, "Of csv: this table only: jobs, ledger, timeline or nodes (default: all; with -: jobs)",
+     0},
+    {0             },
 };
 
 static void check_table(const char *name, struct argp_state *state)
@@ -54,12 +55,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp argp_export = {
-    options, parse, "RUN",
+    options,
+    parse,
+    "RUN",
     "Write a run, or all runs below a directory, in another format.\v"
     "csv: jobs.csv, ledger.csv, timeline.csv (names instead of codes) and nodes.csv (which job held which nodes when); "
     "each row begins with approach and replication.\n"
     "Example: trainyard export out --to csv -o tables",
-    NULL, NULL, NULL};
+    NULL,
+    NULL,
+    NULL};
 
 /* ---- csv ---- */
 

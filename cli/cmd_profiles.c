@@ -19,16 +19,18 @@ enum { WIDTH = 100, NAME = 26 };
 static const struct kind {
     const char *name, *where;
 } kinds[] = {
-    {"hardware",  "/cluster/nodes/N/profile"           },
-    {"network",   "/cluster/network/profile"           },
-    {"failures",  "/faults/profile"                    },
-    {"stacks",    "/approaches/NAME/stack"             },
-    {"workloads", "/workload/generate/N/profile"       },
+    {"hardware",  "/cluster/nodes/N/profile"    },
+    {"network",   "/cluster/network/profile"    },
+    {"failures",  "/faults/profile"             },
+    {"stacks",    "/approaches/NAME/stack"      },
+    {"workloads", "/workload/generate/N/profile"},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 static const char constants[] = "constants";
 
-struct options { const char *kind; };
+struct options {
+    const char *kind;
+};
 
 static bool is_kind(const char *name)
 {
@@ -42,16 +44,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
     if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
     if (o->kind) argp_error(state, "one KIND only");
-    if (!is_kind(arg)) argp_error(state, "\"%s\" is no kind of profile; there is: hardware, network, failures, stacks, workloads, constants", arg);
+    if (!is_kind(arg))
+        argp_error(state,
+                   "\"%s\" is no kind of profile; there is: hardware, network, failures, stacks, workloads, constants",
+                   arg);
     o->kind = arg;
     return 0;
 }
 
 const struct argp argp_profiles = {
-    NULL, parse, "[KIND]",
+    NULL,
+    parse,
+    "[KIND]",
     "List the shipped and installed profiles with their sources: hardware, network, failures, stacks, workloads. KIND "
     "\"constants\" lists every constant of a stack with its default and source.",
-    NULL, NULL, NULL};
+    NULL,
+    NULL,
+    NULL};
 
 static void print_wrapped(const char *name, const char *text)
 {

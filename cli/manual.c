@@ -17,10 +17,14 @@ static void roff(FILE *to, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char c = text[i];
-        if (c == '-') fputs("\\-", to);
-        else if (c == '\\') fputs("\\e", to);
-        else if ((c == '.' || c == '\'') && (i == 0 || text[i - 1] == '\n')) fprintf(to, "\\&%c", c);
-        else fputc(c, to);
+        if (c == '-')
+            fputs("\\-", to);
+        else if (c == '\\')
+            fputs("\\e", to);
+        else if ((c == '.' || c == '\'') && (i == 0 || text[i - 1] == '\n'))
+            fprintf(to, "\\&%c", c);
+        else
+            fputc(c, to);
     }
 }
 
@@ -97,9 +101,12 @@ void manual_man(FILE *to)
             ".SH NAME\ntrainyard \\- simulate GPU training clusters on Kubernetes, and compare ways to run them\n"
             ".SH SYNOPSIS\n\\fBtrainyard\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
             "\\fBtrainyard\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n"
-            ".SH DESCRIPTION\nRuns the jobs of a scenario on a simulated cluster under the operator way (PyTorchJobs), the actor "
-            "way (Ray) or a batch policy, says where each GPU\\-second goes and why jobs wait, and which way is better, by how "
-            "much and how sure that is. Results go to standard output, progress and messages to standard error; \\- as a file is "
+            ".SH DESCRIPTION\nRuns the jobs of a scenario on a simulated cluster under the operator way (PyTorchJobs), "
+            "the actor "
+            "way (Ray) or a batch policy, says where each GPU\\-second goes and why jobs wait, and which way is "
+            "better, by how "
+            "much and how sure that is. Results go to standard output, progress and messages to standard error; \\- as "
+            "a file is "
             "standard input or output.\n.SH COMMANDS\n",
             TRAINYARD_VERSION);
     for (size_t i = 0; i < n_commands; i++) man_command(to, &commands[i]);
@@ -134,14 +141,15 @@ void manual_bash(FILE *to)
     for (size_t i = 0; i < n_commands; i++) fprintf(to, " %s", commands[i].name);
     fputs("\" -- \"$current\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", to);
     for (size_t i = 0; i < n_commands; i++) bash_command(to, &commands[i]);
-    fputs("    esac\n"
-          "    if [ \"${current#-}\" != \"$current\" ]; then\n"
-          "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-          "        [ ${#COMPREPLY[@]} -eq 1 ] && [ \"${COMPREPLY[0]%=}\" != \"${COMPREPLY[0]}\" ] && compopt -o nospace\n"
-          "    else\n"
-          "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
-          "        compopt -o filenames\n"
-          "    fi\n}\n"
-          "complete -F _trainyard trainyard\n",
-          to);
+    fputs(
+        "    esac\n"
+        "    if [ \"${current#-}\" != \"$current\" ]; then\n"
+        "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+        "        [ ${#COMPREPLY[@]} -eq 1 ] && [ \"${COMPREPLY[0]%=}\" != \"${COMPREPLY[0]}\" ] && compopt -o nospace\n"
+        "    else\n"
+        "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
+        "        compopt -o filenames\n"
+        "    fi\n}\n"
+        "complete -F _trainyard trainyard\n",
+        to);
 }

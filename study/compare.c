@@ -196,7 +196,7 @@ static bool is_any(int activity, int redone, int want)
 static void pair_gpu(struct compare *c, struct compare_pair *p)
 {
     p->gpu = arena_calloc(&c->arena, 2 * N_ACTIVITIES, sizeof *p->gpu);
-    for (int class = 0; class < N_GPU_CLASSES; class++) {
+    for (int class = 0; class < N_GPU_CLASSES; class ++) {
         for (int cell = 0; cell < 2 * N_ACTIVITIES; cell++) {
             if (!is_in_class(cell / 2, cell % 2, class)) continue;
             struct gpu_part part = gpu_of(c, p, is_cell, cell);

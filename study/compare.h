@@ -73,7 +73,7 @@ struct gpu_part { /* one cell; hours of GPU time a replication */
     struct paired hours;
 };
 
-struct jct_part { /* seconds of a job on average, by replication */
+struct jct_part {               /* seconds of a job on average, by replication */
     __int128 base_ns, other_ns; /* summed over the matched jobs of all replications */
     struct paired seconds;
 };
@@ -116,7 +116,7 @@ struct compare {
     size_t n_approaches;
     struct compare_pair *pairs; /* n_approaches - 1 */
     size_t n_replications, left_out;
-    bool unpaired; /* seeds or replications differ: differences hold chance that pairing would have cancelled */
+    bool unpaired;  /* seeds or replications differ: differences hold chance that pairing would have cancelled */
     char *warnings; /* of the readers; NULL when all is well */
     struct arena arena;
 };

@@ -154,7 +154,8 @@ static void write_gpu_time(struct json_writer *w, const struct compare_pair *p)
     json_write_end(w);
     json_write_key(w, "classes");
     json_write_array(w);
-    for (int class = 0; class < N_GPU_CLASSES; class++) write_gpu(w, &p->class_sum[class], gpu_class_names[class], false);
+    for (int class = 0; class < N_GPU_CLASSES; class ++)
+        write_gpu(w, &p->class_sum[class], gpu_class_names[class], false);
     json_write_end(w);
     json_write_key(w, "whole");
     write_gpu(w, &p->gpu_sum, NULL, false);
@@ -296,7 +297,8 @@ struct csv_place { /* where rows of one pair go */
     const char *base, *other;
 };
 
-static void csv_row(const struct csv_place *at, const char *section, const char *name, const char *unit, const struct paired *p)
+static void csv_row(const struct csv_place *at, const char *section, const char *name, const char *unit,
+                    const struct paired *p)
 {
     csv_text(at->out, section);
     csv_text(at->out, name);
@@ -317,7 +319,8 @@ static void csv_row(const struct csv_place *at, const char *section, const char 
 static void csv_pair(const struct csv_place *at, const struct compare_pair *p)
 {
     char name[64];
-    for (size_t m = 0; m < metric_count(); m++) csv_row(at, "metric", metric_at(m)->name, metric_at(m)->unit, &p->metrics[m]);
+    for (size_t m = 0; m < metric_count(); m++)
+        csv_row(at, "metric", metric_at(m)->name, metric_at(m)->unit, &p->metrics[m]);
     for (size_t i = 0; i < p->n_gpu; i++) {
         const struct gpu_part *g = &p->gpu[i];
         snprintf(name, sizeof name, "%s%s", activity_table[g->activity].name, g->redone ? "/redone" : "");
@@ -325,7 +328,8 @@ static void csv_pair(const struct csv_place *at, const struct compare_pair *p)
     }
     csv_row(at, "gpu_time", "all", "GPU-h", &p->gpu_sum.hours);
     for (int i = 0; i < N_JCT_PARTS; i++)
-        if (p->jct[i].base_ns || p->jct[i].other_ns) csv_row(at, "completion_time", jct_part_name(i), "s", &p->jct[i].seconds);
+        if (p->jct[i].base_ns || p->jct[i].other_ns)
+            csv_row(at, "completion_time", jct_part_name(i), "s", &p->jct[i].seconds);
     csv_row(at, "completion_time", "all", "s", &p->jct_sum.seconds);
     for (size_t i = 0; i < p->n_teams; i++) csv_row(at, "team_wait", p->teams[i].team, "s", &p->teams[i].wait);
     for (size_t i = 0; i < p->n_teams; i++) csv_row(at, "team_jct", p->teams[i].team, "s", &p->teams[i].jct);

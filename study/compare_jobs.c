@@ -23,7 +23,7 @@ struct job_matcher {
     double *base_s, *other_s; /* [part * n + k]; the sum is part N_JCT_PARTS */
     struct compare_matches matches;
     struct intern teams;
-    ARRAY(struct team_sums *) sums; /* a team: [k] */
+    ARRAY(struct team_sums *) sums;   /* a team: [k] */
     ARRAY(struct job_change) changes; /* the greatest ones, not yet sorted */
     size_t keep_at;
 };
@@ -53,7 +53,8 @@ void jct_split(const struct job_row *r, int64_t parts[N_JCT_PARTS])
     }
     share_ns all = r->work + r->redone;
     /* In long double: the product may pass 128 bits; the remainder goes to work, so the sum stays exact. */
-    parts[JCT_REDONE] = all && rest > 0 ? (int64_t)((long double)rest * ((long double)r->redone / (long double)all)) : 0;
+    parts[JCT_REDONE] =
+        all && rest > 0 ? (int64_t)((long double)rest * ((long double)r->redone / (long double)all)) : 0;
     parts[JCT_WORK] = rest - parts[JCT_REDONE];
 }
 
@@ -222,9 +223,12 @@ void job_matcher_add(struct job_matcher *m, size_t k, const struct run *base, co
             if (id == buf) id = arena_strdup(m->arena, id);
             match_ended(m, k, base, a, b, id, sum_base, sum_other);
             n++;
-        } else if (a->finished_ns >= 0) m->matches.ended_in_base_only++;
-        else if (b->finished_ns >= 0) m->matches.ended_in_other_only++;
-        else m->matches.ended_in_neither++;
+        } else if (a->finished_ns >= 0)
+            m->matches.ended_in_base_only++;
+        else if (b->finished_ns >= 0)
+            m->matches.ended_in_other_only++;
+        else
+            m->matches.ended_in_neither++;
     }
     m->matches.in_one_run_only += in_base - found + (by_id.n - found);
     end_replication(m, k, n, sum_base, sum_other);

@@ -1,6 +1,6 @@
 /* compare_text.c - a comparison for people: plain words first, then the tables that they come from.
  *
- * Every sentence is derived from an interval; where that holds 0 it says that no difference is shown.
+ * At most 100 columns; units by size; signs of differences are other minus base.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -11,10 +11,10 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "study/compare.h"
-#include "study/compare_jobs.h"
+#include "study/compare_words.h"
 #include "study/words.h"
 
-enum { WIDTH = 100, NAME = 24, VALUE = 13, RANGE = 21, CHANGE = 9, TEAMS_SHOWN = 10, PARTS_NAMED = 4 };
+enum { WIDTH = 100, NAME = 24, VALUE = 13, RANGE = 21, CHANGE = 9, TEAMS_SHOWN = 10 };
 
 static const char *base_name(const struct compare *c)
 {
@@ -66,12 +66,14 @@ static void notes(const struct compare *c, struct str *out)
         note(out, "one replication: no interval can be given. The figures are what happened in this one; whether they "
                   "would again, only more replications can tell.");
     if (c->unpaired)
-        note(out, "the runs have different seeds or replications, so their differences hold chance that pairing would have cancelled.");
+        note(out, "the runs have different seeds or replications, so their differences hold chance that pairing would "
+                  "have cancelled.");
     if (c->left_out) note(out, "%zu runs left out, since not all approaches have their replication.", c->left_out);
     for (size_t i = 0; i < c->n_approaches; i++) {
         const struct compare_approach *a = &c->approaches[i];
         if (a->not_complete) note(out, "%zu runs of %s did not come to their end.", a->not_complete, a->name);
-        if (a->patches_cluster) note(out, "%s changes the cluster itself, not only how it is used.", a->name);
+        if (a->patches_cluster)
+            note(out, "%s changes the cluster itself, not only how it is used.", a->name);
         else if (fabs(a->gpus - base->gpus) > 1e-6 * base->gpus)
             note(out, "%s has %.6g GPUs, %s %.6g: not the same cluster.", a->name, a->gpus, base->name, base->gpus);
         if (strcmp(a->scenario, base->scenario)) note(out, "%s is of another scenario: %s.", a->name, a->scenario);
@@ -81,221 +83,13 @@ static void notes(const struct compare *c, struct str *out)
 static void header(const struct compare *c, struct str *out)
 {
     str_printf(out, "%s: %s", c->approaches[0].scenario, base_name(c));
-    for (size_t i = 1; i < c->n_approaches; i++) str_printf(out, "%s %s", i == 1 ? " (base) and" : ",", c->approaches[i].name);
+    for (size_t i = 1; i < c->n_approaches; i++)
+        str_printf(out, "%s %s", i == 1 ? " (base) and" : ",", c->approaches[i].name);
     str_append(out, "\n");
     header_line(c, out);
     for (size_t i = 0; i < c->n_approaches; i++)
         str_printf(out, "  %s: scenario hash %s\n", c->approaches[i].name, c->approaches[i].hash);
     notes(c, out);
-}
-
-/* ---- plain words ---- */
-
-/* What is said of a metric, in this order; %s is the amount. */
-static const struct claim {
-    const char *metric, *more, *less, *topic;
-} claims[] = {
-    {"p50_wait", "starts jobs %s later at the median", "starts jobs %s sooner at the median", "the median wait"},
-    {"p95_wait", "makes the longest waits (95th percentile) %s longer", "makes the longest waits (95th percentile) %s shorter",
-     "the 95th percentile of the wait"},
-    {"mean_jct", "brings jobs to their end %s later on average", "brings jobs to their end %s sooner on average",
-     "the mean time to completion"},
-    {"goodput", "turns %s more of the GPU time into work that is kept (goodput)",
-     "turns %s less of the GPU time into work that is kept (goodput)", "goodput"},
-    {"gpu_hours_held", "holds GPUs without working for %s more", "holds GPUs without working for %s less",
-     "GPU time held without working"},
-    {"gpu_hours_redone", "does %s more work a second time after failures and preemptions",
-     "does %s less work a second time after failures and preemptions", "work done a second time"},
-    {"finished", "completes %s more jobs", "completes %s fewer jobs", "jobs completed"},
-    {"failed", "lets %s more jobs fail", "lets %s fewer jobs fail", "jobs failed"},
-    {"preemptions", "preempts %s more times", "preempts %s fewer times", "preemptions"},
-};
-enum { N_CLAIMS = sizeof claims / sizeof *claims };
-
-static void range_text(struct str *s, const struct interval *i, const struct scale *u, bool minus)
-{
-    double sign = minus ? -1 : 1;
-    words_number(s, sign * (minus ? i->high : i->low) * u->factor);
-    str_append(s, " to ");
-    words_number(s, sign * (minus ? i->low : i->high) * u->factor);
-    str_append(s, u->unit);
-}
-
-/* What the amount is a part of, so that a sure but small difference is seen to be small. */
-static void perspective(struct str *s, const struct compare_pair *p, size_t m)
-{
-    const struct paired *d = &p->metrics[m];
-    double all = p->gpu_sum.hours.mean_a, percent = 100 * fabs(d->ratio_mean - 1);
-    bool hours = !strcmp(metric_at(m)->unit, "GPU-h");
-    if (hours && all > 0) percent = 100 * fabs(d->mean) / all;
-    if (!isfinite(percent) || (!hours && strcmp(metric_at(m)->unit, "s") != 0)) return;
-    str_append(s, "; ");
-    words_number(s, percent);
-    str_append(s, hours ? " % of all GPU time" : " %");
-}
-
-static void sentence(struct str *out, const struct compare *c, const struct compare_pair *p, const struct claim *claim,
-                     size_t m, const char *about)
-{
-    struct str s = {0}, amount = {0};
-    const struct paired *d = &p->metrics[m];
-    bool less = d->mean < 0;
-    struct scale u = words_difference_scale(metric_at(m)->unit, d->mean);
-    words_number(&amount, fabs(d->mean) * u.factor);
-    str_append(&amount, u.unit);
-    str_printf(&s, "%s ", other_name(c, p));
-    const char *words = less ? claim->less : claim->more, *hole = strstr(words, "%s");
-    str_append_n(&s, words, (size_t)(hole - words));
-    str_append(&s, str_text(&amount));
-    str_append(&s, hole + 2);
-    if (d->difference.known) {
-        str_append(&s, " (95 % interval ");
-        range_text(&s, &d->difference, &u, less);
-        perspective(&s, p, m);
-        str_append(&s, ")");
-    }
-    str_append(&s, about);
-    str_append(out, "  * ");
-    words_wrapped(out, str_text(&s), 4, WIDTH);
-    str_append(out, "\n");
-    str_free(&s);
-    str_free(&amount);
-}
-
-/* A difference whose sign the lower bounds could turn. */
-static bool unsure(const struct compare *c, const struct compare_pair *p, size_t m)
-{
-    if (p->metrics[m].mean > 0) return c->approaches[0].bound[m];
-    return c->approaches[p->other].bound[m];
-}
-
-static const char *about_bounds(const struct compare *c, const struct compare_pair *p, size_t m)
-{
-    if (unsure(c, p, m)) return "; jobs that had not ended count with their time so far, so it may yet turn";
-    bool any = c->approaches[0].bound[m] || c->approaches[p->other].bound[m];
-    return any ? "; at least, since some jobs had not ended" : "";
-}
-
-static void append_topic(struct str *list, const char *topic)
-{
-    str_printf(list, "%s%s", list->n ? ", " : "", topic);
-}
-
-static void topics_line(struct str *out, const char *lead, struct str *list)
-{
-    struct str s = {0};
-    if (!list->n) return;
-    str_printf(&s, "%s %s.", lead, str_text(list));
-    str_append(out, "  * ");
-    words_wrapped(out, str_text(&s), 4, WIDTH);
-    str_append(out, "\n");
-    str_free(&s);
-    str_free(list);
-}
-
-/* `between`: "from", or "more for" and "less for". */
-static void append_part(struct str *s, int part, double amount, const char *between)
-{
-    words_amount(s, "s", amount);
-    str_printf(s, " %s ", between);
-    words_name(s, jct_part_name(part));
-    if (part < N_WAIT_REASONS) str_printf(s, " (%s)", wait_table[part].help);
-}
-
-/* The part with the greatest sign * change that is not used yet; sign 0: by size. */
-static int next_part(const struct compare_pair *p, double sign, bool used[N_JCT_PARTS])
-{
-    int best = -1;
-    double most = 0;
-    for (int i = 0; i < N_JCT_PARTS; i++) {
-        double x = p->jct[i].seconds.mean, size = sign != 0 ? sign * x : fabs(x);
-        if (used[i] || !(size > most)) continue;
-        if (sign == 0 && p->jct[i].seconds.verdict != VERDICT_MORE && p->jct[i].seconds.verdict != VERDICT_LESS) continue;
-        best = i;
-        most = size;
-    }
-    if (best >= 0) used[best] = true;
-    return best;
-}
-
-static void whole_change(struct str *s, const struct paired *whole)
-{
-    str_append(s, "Of the ");
-    words_amount(s, "s", fabs(whole->mean));
-    str_printf(s, " by which jobs that ended under both end %s come ", whole->mean < 0 ? "sooner" : "later");
-}
-
-/* Where a change of the mean completion time comes from; or which parts changed although the whole is not shown to. */
-static void where_from(struct str *out, const struct compare_pair *p)
-{
-    struct str s = {0};
-    const struct paired *whole = &p->jct_sum.seconds;
-    bool used[N_JCT_PARTS] = {false}, shown = whole->verdict == VERDICT_MORE || whole->verdict == VERDICT_LESS;
-    double sign = !shown ? 0 : whole->mean < 0 ? -1 : 1;
-    if (!shown && whole->verdict != VERDICT_NONE) return;
-    for (int n = 0; n < PARTS_NAMED; n++) {
-        int part = next_part(p, sign, used);
-        if (part < 0) break;
-        double x = p->jct[part].seconds.mean;
-        if (shown && fabs(x) < 0.05 * fabs(whole->mean)) break;
-        if (s.n) str_append(&s, ", ");
-        else if (shown) whole_change(&s, whole);
-        else str_append(&s, "No difference is shown in the mean time to completion, but in parts of it: ");
-        append_part(&s, part, fabs(x), shown ? "from" : x < 0 ? "less for" : "more for");
-    }
-    if (s.n) {
-        str_append(out, "  * ");
-        words_wrapped(out, str_text(&s), 4, WIDTH);
-        str_append(out, ".\n");
-    }
-    str_free(&s);
-}
-
-/* Teams that are shown to fare against the general direction: an average hides them. */
-static void against_the_trend(struct str *out, const struct compare *c, const struct compare_pair *p)
-{
-    const struct paired *whole = &p->jct_sum.seconds;
-    for (size_t i = 0; i < p->n_teams; i++) {
-        const struct team_change *t = &p->teams[i];
-        struct str s = {0};
-        bool later = t->jct.verdict == VERDICT_MORE && whole->verdict != VERDICT_MORE;
-        bool sooner = t->jct.verdict == VERDICT_LESS && whole->verdict != VERDICT_LESS;
-        if (whole->verdict == VERDICT_UNKNOWN || (!later && !sooner)) continue;
-        struct scale u = words_scale("s", t->jct.mean);
-        str_printf(&s, "Not so for team %s: under %s its jobs end ", t->team, other_name(c, p));
-        words_amount(&s, "s", fabs(t->jct.mean));
-        str_printf(&s, " %s on average (95 %% interval ", later ? "later" : "sooner");
-        range_text(&s, &t->jct.difference, &u, sooner);
-        str_append(&s, ").");
-        str_append(out, "  * ");
-        words_wrapped(out, str_text(&s), 4, WIDTH);
-        str_append(out, "\n");
-        str_free(&s);
-    }
-}
-
-static void plain_words(struct str *out, const struct compare *c, const struct compare_pair *p)
-{
-    struct str none = {0}, same = {0};
-    str_printf(out, "\nIn plain words: %s against %s\n", other_name(c, p), base_name(c));
-    size_t before = out->n;
-    for (size_t i = 0; i < N_CLAIMS; i++) {
-        size_t m = (size_t)metric_find(claims[i].metric);
-        const struct paired *d = &p->metrics[m];
-        bool shown = d->verdict == VERDICT_MORE || d->verdict == VERDICT_LESS;
-        if (d->n == 0 || (d->mean_a == 0 && d->mean_b == 0)) continue;
-        if (d->verdict == VERDICT_NONE) append_topic(&none, claims[i].topic);
-        else if (d->verdict == VERDICT_SAME || d->mean == 0) append_topic(&same, claims[i].topic);
-        else if (shown) sentence(out, c, p, &claims[i], m, about_bounds(c, p, m));
-        else sentence(out, c, p, &claims[i], m, " in this one run");
-        if (!strcmp(claims[i].metric, "mean_jct")) {
-            where_from(out, p);
-            against_the_trend(out, c, p);
-        }
-    }
-    topics_line(out, "No difference shown in:", &none);
-    topics_line(out, "Exactly the same:", &same);
-    if (out->n == before) str_append(out, "  * Nothing happened that could be compared.\n");
 }
 
 /* ---- tables ---- */
@@ -343,7 +137,8 @@ static void difference_cells(struct str *out, const struct paired *d, const stru
         words_signed_number(&s, d->difference.low * u->factor);
         str_append(&s, " to ");
         words_signed_number(&s, d->difference.high * u->factor);
-    } else str_append(&s, "-");
+    } else
+        str_append(&s, "-");
     cell(out, &s, RANGE);
     str_free(&s);
 }
@@ -353,11 +148,16 @@ static void change_cell(struct str *out, const struct paired *d)
     struct str s = {0};
     double percent = (d->ratio_mean - 1) * 100;
     if (d->verdict == VERDICT_NONE) str_append(&s, "~ ");
-    if (d->n == 0 || !isfinite(percent)) str_append(&s, "-");
-    else if (d->verdict == VERDICT_SAME || d->mean == 0) str_append(&s, "same");
-    else if (percent >= 1000) str_printf(&s, "x%.3g", d->ratio_mean);
-    else if (fabs(percent) < 0.05) str_append(&s, "0.0 %");
-    else str_printf(&s, "%+.1f %%", percent);
+    if (d->n == 0 || !isfinite(percent))
+        str_append(&s, "-");
+    else if (d->verdict == VERDICT_SAME || d->mean == 0)
+        str_append(&s, "same");
+    else if (percent >= 1000)
+        str_printf(&s, "x%.3g", d->ratio_mean);
+    else if (fabs(percent) < 0.05)
+        str_append(&s, "0.0 %");
+    else
+        str_printf(&s, "%+.1f %%", percent);
     cell(out, &s, CHANGE);
     str_free(&s);
 }
@@ -372,8 +172,9 @@ static void value_cell(struct str *out, const struct compare_approach *a, size_t
 }
 
 static const char *const shown_metrics[] = {
-    "mean_wait", "p50_wait",   "p95_wait", "p99_wait",   "mean_jct",    "p50_jct",     "p95_jct", "p95_slowdown",
-    "makespan",  "finished",   "failed",   "unfinished", "restarts",    "preemptions", "utilisation", "goodput", "waste",
+    "mean_wait", "p50_wait",     "p95_wait",    "p99_wait", "mean_jct", "p50_jct",
+    "p95_jct",   "p95_slowdown", "makespan",    "finished", "failed",   "unfinished",
+    "restarts",  "preemptions",  "utilisation", "goodput",  "waste",
 };
 
 static void metrics_table(struct str *out, const struct compare *c, const struct compare_pair *p)
@@ -395,16 +196,18 @@ static void metrics_table(struct str *out, const struct compare *c, const struct
         str_append(out, "\n");
     }
     str_append(out, "  ");
-    words_wrapped(out,
-                  "wait: submission to first step; jct: submission to end; slowdown: jct over the time that its work needs "
-                  "alone; p95: 95 of 100 jobs have less; goodput: GPU time of work that is kept; waste: held, done twice "
-                  "or of failed jobs; ~ no difference shown; >= lower bound, since some jobs had not ended",
-                  2, WIDTH);
+    words_wrapped(
+        out,
+        "wait: submission to first step; jct: submission to end; slowdown: jct over the time that its work needs "
+        "alone; p95: 95 of 100 jobs have less; goodput: GPU time of work that is kept; waste: held, done twice "
+        "or of failed jobs; ~ no difference shown; >= lower bound, since some jobs had not ended",
+        2, WIDTH);
     str_append(out, "\n");
 }
 
 /* One row of the GPU ledger. */
-static void gpu_row(struct str *out, const char *name, size_t indent, const struct gpu_part *g, const struct gpu_part *all)
+static void gpu_row(struct str *out, const char *name, size_t indent, const struct gpu_part *g,
+                    const struct gpu_part *all)
 {
     struct str s = {0};
     const struct scale hours = {"", 1};
@@ -430,14 +233,15 @@ static void gpu_table(struct str *out, const struct compare *c, const struct com
 {
     const char *names[] = {base_name(c), "%", other_name(c, p), "%", "difference", "95 % interval"};
     const size_t widths[] = {10, 7, 10, 7, VALUE, RANGE};
-    static const char *const class_words[N_GPU_CLASSES] = {"idle", "held, not working", "work", "work done again", "down", "absent"};
+    static const char *const class_words[N_GPU_CLASSES] = {
+        "idle", "held, not working", "work", "work done again", "down", "absent"};
     rule(out, "Where the GPU time goes (GPU-hours a replication; the parts add up to the whole, exactly)");
     head(out, "", names, widths, 6);
-    for (int class = 0; class < N_GPU_CLASSES; class++) {
+    for (int class = 0; class < N_GPU_CLASSES; class ++) {
         if (!p->class_sum[class].base && !p->class_sum[class].other) continue;
         gpu_row(out, class_words[class], 0, &p->class_sum[class], &p->gpu_sum);
         for (size_t i = 0; i < p->n_gpu; i++)
-            if (gpu_class_of(p->gpu[i].activity, p->gpu[i].redone) == (enum gpu_class)class)
+            if (gpu_class_of(p->gpu[i].activity, p->gpu[i].redone) == (enum gpu_class) class)
                 gpu_row(out, activity_table[p->gpu[i].activity].name, 2, &p->gpu[i], &p->gpu_sum);
     }
     gpu_row(out, "all", 0, &p->gpu_sum, &p->gpu_sum);
@@ -466,8 +270,11 @@ static void matches_lines(struct str *out, const struct compare *c, const struct
     if (m->ended_in_base_only || m->ended_in_other_only || m->ended_in_neither)
         str_printf(out, "  not in it: %zu jobs that ended only under %s, %zu only under %s, %zu under neither\n",
                    m->ended_in_base_only, a, m->ended_in_other_only, b, m->ended_in_neither);
-    if (m->in_one_run_only) str_printf(out, "  not in it: %zu jobs that only one of the two runs has\n", m->in_one_run_only);
-    if (m->other_outcome) str_printf(out, "  %zu of the jobs ended otherwise: succeeded under one, failed under the other\n", m->other_outcome);
+    if (m->in_one_run_only)
+        str_printf(out, "  not in it: %zu jobs that only one of the two runs has\n", m->in_one_run_only);
+    if (m->other_outcome)
+        str_printf(out, "  %zu of the jobs ended otherwise: succeeded under one, failed under the other\n",
+                   m->other_outcome);
 }
 
 static void jct_table(struct str *out, const struct compare *c, const struct compare_pair *p)
@@ -484,7 +291,8 @@ static void jct_table(struct str *out, const struct compare *c, const struct com
         for (int i = 0; i < N_JCT_PARTS; i++)
             if (p->jct[i].base_ns || p->jct[i].other_ns) jct_row(out, jct_part_name(i), &p->jct[i].seconds);
         jct_row(out, "all", &p->jct_sum.seconds);
-    } else rule(out, "No job ended under both approaches.");
+    } else
+        rule(out, "No job ended under both approaches.");
     matches_lines(out, c, p);
     str_free(&title);
 }
@@ -493,7 +301,8 @@ static void jct_table(struct str *out, const struct compare *c, const struct com
 
 static int by_size(const void *left, const void *right)
 {
-    const struct team_change *a = *(const struct team_change *const *)left, *b = *(const struct team_change *const *)right;
+    const struct team_change *a = *(const struct team_change *const *)left,
+                             *b = *(const struct team_change *const *)right;
     double x = isfinite(a->jct.mean) ? fabs(a->jct.mean) : -1, y = isfinite(b->jct.mean) ? fabs(b->jct.mean) : -1;
     if (x != y) return x > y ? -1 : 1;
     return strcmp(a->team, b->team);
@@ -520,7 +329,8 @@ static void teams_table(struct str *out, const struct compare *c, const struct c
     if (p->n_teams > 1) {
         str_printf(out, "\nTeams: what %s changes for the jobs that ended under both, on average\n", other_name(c, p));
         words_left(out, "", 16);
-        str_printf(out, " %7s %*s %*s %*s %*s\n", "jobs", VALUE, "wait", RANGE, "95 % interval", VALUE, "to the end", RANGE, "95 % interval");
+        str_printf(out, " %7s %*s %*s %*s %*s\n", "jobs", VALUE, "wait", RANGE, "95 % interval", VALUE, "to the end",
+                   RANGE, "95 % interval");
         for (size_t i = 0; i < p->n_teams && i < TEAMS_SHOWN; i++) team_row(out, order[i]);
         if (p->n_teams > TEAMS_SHOWN) str_printf(out, "  and %zu more teams\n", p->n_teams - TEAMS_SHOWN);
     }
@@ -559,7 +369,7 @@ static void jobs_lists(struct str *out, const struct compare *c, const struct co
 void compare_text(const struct compare *c, struct str *out)
 {
     header(c, out);
-    for (size_t i = 0; i + 1 < c->n_approaches; i++) plain_words(out, c, &c->pairs[i]);
+    for (size_t i = 0; i + 1 < c->n_approaches; i++) compare_plain_words(c, &c->pairs[i], out);
     for (size_t i = 0; i + 1 < c->n_approaches; i++) {
         const struct compare_pair *p = &c->pairs[i];
         if (c->n_approaches > 2) str_printf(out, "\n---- %s against %s ----\n", other_name(c, p), base_name(c));

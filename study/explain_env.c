@@ -39,7 +39,9 @@ static void torch_pod(struct asking *a, const struct manifest *m, const struct p
         for (size_t i = 0; i < e.n; i++) variable(a->out, e.v[i].name, e.v[i].value);
     }
     const char *const *init = torch_init_command(&a->arena, m, p->role);
-    if (init) str_printf(a->out, " init container %s (%s)\n  %s %s '%s'\n", TORCH_INIT_NAME, TORCH_INIT_IMAGE, init[0], init[1], init[2]);
+    if (init)
+        str_printf(a->out, " init container %s (%s)\n  %s %s '%s'\n", TORCH_INIT_NAME, TORCH_INIT_IMAGE, init[0],
+                   init[1], init[2]);
 }
 
 static void torch_pods(struct asking *a)
@@ -60,8 +62,8 @@ static void add_limit(struct manifest_container *c, const char *resource, int64_
 }
 
 /* A Ray pod with one container of so much. */
-static void add_ray_pod(struct arena *a, struct manifest *m, enum role role, const char *name, int64_t replicas, int64_t cpu_milli,
-                        int64_t mem_bytes, int64_t gpu_milli)
+static void add_ray_pod(struct arena *a, struct manifest *m, enum role role, const char *name, int64_t replicas,
+                        int64_t cpu_milli, int64_t mem_bytes, int64_t gpu_milli)
 {
     struct manifest_container *c = arena_new(a, struct manifest_container);
     c->name = "ray";
@@ -87,25 +89,30 @@ static const struct manifest *ray_manifest_of(struct asking *a)
     m->name = arena_strdup(&a->arena, job_id(a->scenario, a->job, buf));
     m->pods = arena_array(&a->arena, 2, struct pod_template);
     add_ray_pod(&a->arena, m, ROLE_HEAD, "head", 1, how->head_cpu_milli, how->head_mem_bytes, 0);
-    add_ray_pod(&a->arena, m, ROLE_WORKER, "worker", job_role_replicas(a->scenario, a->job, main_role), r->cpu_milli, r->mem_bytes,
-                job_role_shares(a->scenario, a->job, main_role));
+    add_ray_pod(&a->arena, m, ROLE_WORKER, "worker", job_role_replicas(a->scenario, a->job, main_role), r->cpu_milli,
+                r->mem_bytes, job_role_shares(a->scenario, a->job, main_role));
     return m;
 }
 
 static void ray_variables(struct str *out, const struct ray_env_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        if (l->v[i].field) str_printf(out, "  %s=(field %s)\n", l->v[i].name, l->v[i].field);
-        else variable(out, l->v[i].name, l->v[i].value);
+        if (l->v[i].field)
+            str_printf(out, "  %s=(field %s)\n", l->v[i].name, l->v[i].field);
+        else
+            variable(out, l->v[i].name, l->v[i].value);
     }
 }
 
 static void ray_pod(struct asking *a, const struct manifest *m, const struct pod_template *p, const char *cluster)
 {
-    struct ray_pod_env e = ray_env(&a->arena, &(struct ray_env_of){.object = m, .pod = p, .cluster = cluster, .ns = m->ns ? m->ns : "default"});
+    struct ray_pod_env e = ray_env(
+        &a->arena, &(struct ray_env_of){.object = m, .pod = p, .cluster = cluster, .ns = m->ns ? m->ns : "default"});
     str_printf(a->out, "%spod %s-", a->out->n ? "\n" : "", cluster);
-    if (p->role == ROLE_HEAD) str_append(a->out, "head\n");
-    else str_printf(a->out, "%s-worker-xxxxx (%lld alike)\n", p->name, (long long)(p->replicas < 0 ? 1 : p->replicas));
+    if (p->role == ROLE_HEAD)
+        str_append(a->out, "head\n");
+    else
+        str_printf(a->out, "%s-worker-xxxxx (%lld alike)\n", p->name, (long long)(p->replicas < 0 ? 1 : p->replicas));
     ray_variables(a->out, &e.env);
     str_append(a->out, " command\n ");
     for (size_t i = 0; i < e.n_command; i++) str_printf(a->out, " %s", e.command[i]);
@@ -155,9 +162,12 @@ bool explain_env(const struct scenario *s, uint32_t replication, const char *id,
     }
     a.job = find(s, jobs, n, id);
     enum lifecycle_name life = a.job ? s->approach.lifecycle[s->details[a.job->detail].kind] : LIFE_NONE;
-    if (!a.job) str_printf(&text, "no job \"%s\" among %zu", id, n);
-    else if (!pods_of[life]) str_printf(&text, "life cycle %s writes no environment for job %s", lifecycle_names[life], id);
-    else pods_of[life](&a);
+    if (!a.job)
+        str_printf(&text, "no job \"%s\" among %zu", id, n);
+    else if (!pods_of[life])
+        str_printf(&text, "life cycle %s writes no environment for job %s", lifecycle_names[life], id);
+    else
+        pods_of[life](&a);
     if (text.n) *err = str_take(&text);
     arena_free(&a.arena);
     if (owned) free(jobs);

@@ -17,12 +17,16 @@
 
 enum { WIDTH = 100, MOMENT = 16, LINES_SHOWN = 200 };
 
-const char *explain_stop_reason(unsigned code) { return code < N_STOP_REASONS ? stop_reason_names[code] : "?"; }
+const char *explain_stop_reason(unsigned code)
+{
+    return code < N_STOP_REASONS ? stop_reason_names[code] : "?";
+}
 
 const char *explain_fault(unsigned code)
 {
     static const char *const scopes[N_FAULT_SCOPES] = {
-        [FAULT_GPU] = "gpu", [FAULT_NODE] = "node", [FAULT_RACK] = "rack", [FAULT_SWITCH] = "switch", [FAULT_STORAGE] = "storage",
+        [FAULT_GPU] = "gpu",       [FAULT_NODE] = "node",       [FAULT_RACK] = "rack",
+        [FAULT_SWITCH] = "switch", [FAULT_STORAGE] = "storage",
     };
     if (code < N_FAULT_ACTIONS) return fault_action_names[code];
     return code < N_FAULT_ACTIONS + N_FAULT_SCOPES ? scopes[code - N_FAULT_ACTIONS] : "?";
@@ -122,7 +126,11 @@ static void queue_waits(struct telling *t)
         int64_t pending = r->wait_ns[w] - t->recorded_ns[w];
         if (pending <= 0) continue;
         char *length = amount(pending);
-        str_printf(&s, "%s%s because %s", s.n ? "; " : again ? "waits in its queue, over all attempts: " : "waits in its queue, in all: ", length, wait_table[w].help);
+        str_printf(&s, "%s%s because %s",
+                   s.n     ? "; "
+                   : again ? "waits in its queue, over all attempts: "
+                           : "waits in its queue, in all: ",
+                   length, wait_table[w].help);
         free(length);
     }
     if (s.n) line(t, r->submit_ns, "%s", str_text(&s));
@@ -135,7 +143,8 @@ static void blocker(struct telling *t, int64_t since, int64_t now)
     char buf[24];
     if (t->release.job == NO_JOB || t->release.time_ns < since || now <= since) return;
     const char *id = job_row_id(job_index_row(t->index, t->release.job), buf);
-    if (t->release.time_ns == now) line(t, now, "what it waited for came free when job %s %s", id, release_verb(t->release.type));
+    if (t->release.time_ns == now)
+        line(t, now, "what it waited for came free when job %s %s", id, release_verb(t->release.type));
     else {
         char *before = amount(now - t->release.time_ns);
         line(t, now, "the last release before: job %s %s %s earlier", id, release_verb(t->release.type), before);
@@ -192,7 +201,8 @@ static void on_evicted(struct telling *t, const struct record *r)
     split_wait(t, r->time_ns);
     char buf[24];
     const char *by = r->a >= 0 ? job_row_id(job_index_row(t->index, (int32_t)r->a), buf) : NULL;
-    line(t, r->time_ns, "taken off its GPUs: %s%s%s", explain_stop_reason(r->code), by ? ", to make room for job " : "", by ? by : "");
+    line(t, r->time_ns, "taken off its GPUs: %s%s%s", explain_stop_reason(r->code), by ? ", to make room for job " : "",
+         by ? by : "");
 }
 
 static void on_wait(struct telling *t, const struct record *r)
@@ -212,7 +222,8 @@ static void on_fault(struct telling *t, const struct record *r)
     t->fault_ns = r->time_ns;
     t->fault_of = r->subject;
     split_wait(t, r->time_ns);
-    line(t, r->time_ns, "fault: %s of %s %u", explain_fault(r->code), r->code == DO_CRASH || r->code == DO_HANG ? "rank" : "target", r->subject);
+    line(t, r->time_ns, "fault: %s of %s %u", explain_fault(r->code),
+         r->code == DO_CRASH || r->code == DO_HANG ? "rank" : "target", r->subject);
 }
 
 static void on_checkpoint(struct telling *t, const struct record *r)
@@ -244,10 +255,10 @@ static void on_finished(struct telling *t, const struct record *r)
 
 /* What is told of each type of record; the others stay unsaid. */
 static void (*const tell[N_RECORD_TYPES])(struct telling *, const struct record *) = {
-    [REC_JOB_SUBMITTED] = on_submitted, [REC_JOB_ADMITTED] = on_admitted,   [REC_JOB_ALLOCATED] = on_allocated,
-    [REC_JOB_STARTED] = on_started,     [REC_JOB_STOPPED] = on_stopped,     [REC_JOB_EVICTED] = on_evicted,
-    [REC_JOB_WAIT] = on_wait,           [REC_ROLLBACK] = on_rollback,       [REC_FAULT] = on_fault,
-    [REC_CHECKPOINT] = on_checkpoint,   [REC_PARTIAL_HOLD] = on_hold,       [REC_NO_PROGRESS] = on_no_progress,
+    [REC_JOB_SUBMITTED] = on_submitted, [REC_JOB_ADMITTED] = on_admitted, [REC_JOB_ALLOCATED] = on_allocated,
+    [REC_JOB_STARTED] = on_started,     [REC_JOB_STOPPED] = on_stopped,   [REC_JOB_EVICTED] = on_evicted,
+    [REC_JOB_WAIT] = on_wait,           [REC_ROLLBACK] = on_rollback,     [REC_FAULT] = on_fault,
+    [REC_CHECKPOINT] = on_checkpoint,   [REC_PARTIAL_HOLD] = on_hold,     [REC_NO_PROGRESS] = on_no_progress,
     [REC_JOB_FINISHED] = on_finished,
 };
 
@@ -282,15 +293,22 @@ static void head(const struct job_row *r, struct str *out)
 
 static void moments_of_row(const struct job_row *r, struct str *out)
 {
-    const struct { const char *what; int64_t at; } moments[] = {
-        {"submitted", r->submit_ns},          {"admitted first", r->admitted_ns},
-        {"allocated first", r->allocated_ns}, {"first step", r->started_ns},
-        {"ended", r->finished_ns},
+    const struct {
+        const char *what;
+        int64_t at;
+    } moments[] = {
+        {"submitted",       r->submit_ns   },
+        {"admitted first",  r->admitted_ns },
+        {"allocated first", r->allocated_ns},
+        {"first step",      r->started_ns  },
+        {"ended",           r->finished_ns },
     };
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         struct str at = {0};
-        if (moments[i].at >= 0) units_format_duration(&at, moments[i].at);
-        else str_append(&at, "-");
+        if (moments[i].at >= 0)
+            units_format_duration(&at, moments[i].at);
+        else
+            str_append(&at, "-");
         str_append(out, "  ");
         words_left(out, moments[i].what, 18);
         words_right(out, str_text(&at), MOMENT);
@@ -326,8 +344,14 @@ static void wait_sums(const struct job_row *r, struct str *out)
 
 static void gpu_sums(const struct job_row *r, struct str *out)
 {
-    const struct { const char *what; share_ns sum; } sums[] = {
-        {"work that is kept", r->work}, {"work done again", r->redone}, {"held, not working", r->held}};
+    const struct {
+        const char *what;
+        share_ns sum;
+    } sums[] = {
+        {"work that is kept", r->work  },
+        {"work done again",   r->redone},
+        {"held, not working", r->held  }
+    };
     str_append(out, "\nWhere its GPU time went (GPU-hours)\n");
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         struct str s = {0};
@@ -364,7 +388,8 @@ static void sum_recorded(struct telling *t)
     unsigned waiting = NOT_WAITING;
     struct timeline_reader *reader = timeline_open(t->run->dir, &err);
     while (reader && timeline_next(reader, &r)) {
-        bool ends = r.type == REC_JOB_WAIT || r.type == REC_JOB_STARTED || r.type == REC_JOB_FINISHED || r.type == REC_JOB_ADMITTED;
+        bool ends = r.type == REC_JOB_WAIT || r.type == REC_JOB_STARTED || r.type == REC_JOB_FINISHED ||
+                    r.type == REC_JOB_ADMITTED;
         if (r.job != t->job || !ends) continue;
         if (waiting < N_WAIT_REASONS && waiting != WAIT_PREEMPTED) t->recorded_ns[waiting] += r.time_ns - since;
         waiting = r.type == REC_JOB_WAIT ? r.code : NOT_WAITING;
@@ -423,8 +448,14 @@ bool explain_job(const struct run *run, const char *id, struct str *out, char **
     }
     head(row, out);
     if (run->record_level != RECORD_NONE && job_index_read(run, &x, err)) {
-        struct telling t = {.run = run, .index = &x, .row = row, .out = out, .job = job_index_find(&x, id),
-                            .release = {.job = NO_JOB}, .waiting = NOT_WAITING, .fault_ns = -1};
+        struct telling t = {.run = run,
+                            .index = &x,
+                            .row = row,
+                            .out = out,
+                            .job = job_index_find(&x, id),
+                            .release = {.job = NO_JOB},
+                            .waiting = NOT_WAITING,
+                            .fault_ns = -1};
         str_append(out, "\n");
         timeline(&t);
         job_index_free(&x);

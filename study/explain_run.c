@@ -94,12 +94,12 @@ static void gpu_row(struct str *out, const char *name, size_t indent, share_ns s
 static void gpu_time(const struct cells *c, struct str *out)
 {
     str_append(out, "\nWhere the GPU time went                GPU-h\n");
-    for (int class = 0; class < N_GPU_CLASSES; class++) {
+    for (int class = 0; class < N_GPU_CLASSES; class ++) {
         if (!c->class[class]) continue;
-        gpu_row(out, gpu_class_names[class], 0, c->class[class], c->all, "");
+        gpu_row(out, gpu_class_names[class], 0, c->class[class], c -> all, "");
         for (int a = 0; a < N_ACTIVITIES; a++)
             for (int redone = 0; redone < 2; redone++)
-                if (c->sum[a][redone] && gpu_class_of((enum activity)a, redone) == (enum gpu_class)class)
+                if (c->sum[a][redone] && gpu_class_of((enum activity)a, redone) == (enum gpu_class) class)
                     gpu_row(out, activity_table[a].name, 2, c->sum[a][redone], c->all, activity_table[a].help);
     }
     gpu_row(out, "all", 0, c->all, c->all, "");
@@ -219,7 +219,8 @@ static void groups_table(struct wait_groups *g, const char *what, struct str *ou
             if (s->all) {
                 words_name(out, wait_table[top].name);
                 str_printf(out, " (%.0f %%)", 100 * (double)s->reason[top] / (double)s->all);
-            } else str_append(out, "-");
+            } else
+                str_append(out, "-");
             str_append(out, "\n");
         }
     }
@@ -286,7 +287,8 @@ static void hold_line(struct str *out, const struct job_index *x, int32_t job, c
     words_gpus(out, h->wanted);
     str_append(out, " GPUs from ");
     units_format_duration(out, h->since_ns);
-    if (end_ns < 0) str_append(out, " on, to the end of the run\n");
+    if (end_ns < 0)
+        str_append(out, " on, to the end of the run\n");
     else {
         str_append(out, " for ");
         words_amount(out, "s", (double)(end_ns - h->since_ns) / 1e9);

@@ -32,8 +32,10 @@ static void put_run(struct exporting *e)
 
 static void put_time(struct exporting *e, int64_t ns)
 {
-    if (ns < 0) csv_write_empty(&e->w);
-    else csv_write_seconds(&e->w, ns);
+    if (ns < 0)
+        csv_write_empty(&e->w);
+    else
+        csv_write_seconds(&e->w, ns);
 }
 
 static void put_gpu_s(struct exporting *e, share_ns sum)
@@ -58,8 +60,10 @@ static void put_text(struct exporting *e, const char *text)
 static void put_id(struct exporting *e, const struct job_row *r)
 {
     char buf[24];
-    if (r) csv_write_str(&e->w, job_row_id(r, buf));
-    else csv_write_empty(&e->w);
+    if (r)
+        csv_write_str(&e->w, job_row_id(r, buf));
+    else
+        csv_write_empty(&e->w);
 }
 
 static void put_header(struct exporting *e, const char *const *names)
@@ -73,9 +77,10 @@ static void put_header(struct exporting *e, const char *const *names)
 
 static void jobs_header(struct exporting *e)
 {
-    static const char *const names[] = {
-        "job", "state", "gpus", "submit_s", "admitted_s", "allocated_s", "started_s", "finished_s", "restarts", "preemptions",
-        "team", "queue", "kind", "priority", "ideal_s", "work_gpu_s", "redone_gpu_s", "held_gpu_s", NULL};
+    static const char *const names[] = {"job",         "state",        "gpus",       "submit_s", "admitted_s",
+                                        "allocated_s", "started_s",    "finished_s", "restarts", "preemptions",
+                                        "team",        "queue",        "kind",       "priority", "ideal_s",
+                                        "work_gpu_s",  "redone_gpu_s", "held_gpu_s", NULL};
     char name[64];
     put_header(e, names);
     for (int w = 0; w < N_WAIT_REASONS; w++) {
@@ -121,7 +126,8 @@ static bool jobs_rows(struct exporting *e, char **err)
 
 static void ledger_header(struct exporting *e)
 {
-    static const char *const names[] = {"class", "activity", "redone", "cause", "queue", "team", "group", "kind", "gpu_s", NULL};
+    static const char *const names[] = {"class", "activity", "redone", "cause", "queue",
+                                        "team",  "group",    "kind",   "gpu_s", NULL};
     put_header(e, names);
     csv_write_row_end(&e->w);
 }
@@ -210,11 +216,16 @@ static void put_ab(struct exporting *e, const struct record *r)
         put_text(e, row->team);
         return;
     }
-    if (a_is_a_job(r->type)) put_id(e, r->a < 0 ? NULL : job_index_row(&e->index, (int32_t)r->a));
-    else if (r->type == REC_NO_PROGRESS) csv_write_str(&e->w, wait_name(r->a));
-    else csv_write_i64(&e->w, r->a);
-    if (r->type == REC_NO_PROGRESS) put_id(e, r->b < 0 ? NULL : job_index_row(&e->index, (int32_t)r->b));
-    else csv_write_i64(&e->w, r->b);
+    if (a_is_a_job(r->type))
+        put_id(e, r->a < 0 ? NULL : job_index_row(&e->index, (int32_t)r->a));
+    else if (r->type == REC_NO_PROGRESS)
+        csv_write_str(&e->w, wait_name(r->a));
+    else
+        csv_write_i64(&e->w, r->a);
+    if (r->type == REC_NO_PROGRESS)
+        put_id(e, r->b < 0 ? NULL : job_index_row(&e->index, (int32_t)r->b));
+    else
+        csv_write_i64(&e->w, r->b);
 }
 
 static void record_row(struct exporting *e, const struct record *r)
@@ -223,12 +234,16 @@ static void record_row(struct exporting *e, const struct record *r)
     const char *code = r->type < N_RECORD_TYPES ? code_name(e, r, buf) : NULL;
     put_run(e);
     csv_write_seconds(&e->w, r->time_ns);
-    if (r->type < N_RECORD_TYPES) csv_write_str(&e->w, record_table[r->type].name);
-    else csv_write_u64(&e->w, r->type);
+    if (r->type < N_RECORD_TYPES)
+        csv_write_str(&e->w, record_table[r->type].name);
+    else
+        csv_write_u64(&e->w, r->type);
     put_id(e, job_index_row(&e->index, r->job));
     csv_write_u64(&e->w, r->subject);
-    if (code) csv_write_str(&e->w, code);
-    else csv_write_u64(&e->w, r->code);
+    if (code)
+        csv_write_str(&e->w, code);
+    else
+        csv_write_u64(&e->w, r->code);
     put_ab(e, r);
     csv_write_row_end(&e->w);
 }
@@ -252,13 +267,15 @@ static void nodes_header(struct exporting *e)
     csv_write_row_end(&e->w);
 }
 
-static void node_row(struct exporting *e, const struct job_row *job, int64_t group, uint32_t first, uint32_t last, int64_t from,
-                     int64_t to)
+static void node_row(struct exporting *e, const struct job_row *job, int64_t group, uint32_t first, uint32_t last,
+                     int64_t from, int64_t to)
 {
     put_run(e);
     put_id(e, job);
-    if (group < 0) csv_write_empty(&e->w);
-    else csv_write_i64(&e->w, group);
+    if (group < 0)
+        csv_write_empty(&e->w);
+    else
+        csv_write_i64(&e->w, group);
     csv_write_u64(&e->w, first);
     csv_write_u64(&e->w, last);
     put_time(e, from);
@@ -283,7 +300,8 @@ static void end_group(struct exporting *e, struct held_list *h, int32_t job, uin
         const struct held *x = &h->list.v[i];
         if (x->job == job && x->group == group)
             node_row(e, job_index_row(&e->index, job), group, x->first, x->first + x->n - 1, x->since_ns, now);
-        else h->list.v[kept++] = *x;
+        else
+            h->list.v[kept++] = *x;
     }
     h->list.n = kept;
 }
@@ -296,8 +314,10 @@ static bool nodes_of_timeline(struct exporting *e, char **err)
     if (!t) return false;
     while (timeline_next(t, &r)) {
         if (r.type == REC_GROUP_NODES)
-            array_push(&h.list, (struct held){r.job, r.subject, (uint32_t)(r.a & 0xffffffff), (uint32_t)(r.a >> 32), r.time_ns});
-        else if (r.type == REC_GROUP_FREED) end_group(e, &h, r.job, r.subject, r.time_ns);
+            array_push(&h.list,
+                       (struct held){r.job, r.subject, (uint32_t)(r.a & 0xffffffff), (uint32_t)(r.a >> 32), r.time_ns});
+        else if (r.type == REC_GROUP_FREED)
+            end_group(e, &h, r.job, r.subject, r.time_ns);
     }
     while (h.list.n) end_group(e, &h, h.list.v[0].job, h.list.v[0].group, e->run->end_ns);
     timeline_close(t);

@@ -90,7 +90,8 @@ static char *parse_number(const char **at, struct fail_rule *r, bool *is_signed)
     while ((isdigit((unsigned char)p[n]) || p[n] == '.') && n + 1 < sizeof text) n++;
     memcpy(text, p, n);
     text[n] = '\0';
-    if (n == 0 || units_parse_double(text, &r->number)) return xstrdup("after the operator comes a number, such as 1.1x, 10%, 30m or 0.9");
+    if (n == 0 || units_parse_double(text, &r->number))
+        return xstrdup("after the operator comes a number, such as 1.1x, 10%, 30m or 0.9");
     if (minus) r->number = -r->number;
     *at = skip_blanks(p + n);
     return NULL;

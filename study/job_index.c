@@ -60,7 +60,8 @@ static uint64_t key_of(const struct moments *m)
 
 static struct moments moments_of_row(const struct job_row *r)
 {
-    return (struct moments){r->submit_ns, r->gpu_shares, r->admitted_ns, r->allocated_ns, r->started_ns, r->finished_ns};
+    return (struct moments){r->submit_ns,    r->gpu_shares, r->admitted_ns,
+                            r->allocated_ns, r->started_ns, r->finished_ns};
 }
 
 /* Rows with one key are chained in the file's order: heads maps a key to its first row, next to the one after. */
@@ -81,8 +82,10 @@ static void match(const struct run *run, const struct moment_list *m, struct job
         uint64_t key = key_of(&m->list.v[j]);
         if (!hmap_get_u64(&heads, key, &at)) continue;
         x->rows[j] = &run->jobs[at].row;
-        if (next[at] == NONE) hmap_del_u64(&heads, key);
-        else hmap_put_u64(&heads, key, (uint64_t)next[at]);
+        if (next[at] == NONE)
+            hmap_del_u64(&heads, key);
+        else
+            hmap_put_u64(&heads, key, (uint64_t)next[at]);
     }
     free(next);
     hmap_free(&heads);

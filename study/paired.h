@@ -35,12 +35,12 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_NONE, VERDICT_LESS, VERDIC
 extern const char *const verdict_names[N_VERDICTS]; /* in files: "unknown", "same", "none_shown", "less", "more" */
 
 struct paired {
-    size_t n;               /* pairs */
-    double mean_a, mean_b;  /* NaN when n is 0 */
-    double mean, sd;        /* of the differences; sd NaN when n < 2 */
+    size_t n;              /* pairs */
+    double mean_a, mean_b; /* NaN when n is 0 */
+    double mean, sd;       /* of the differences; sd NaN when n < 2 */
     struct interval difference, ratio;
-    double ratio_mean;      /* mean_b / mean_a; NaN when mean_a is 0 */
-    enum verdict verdict;   /* of b against a */
+    double ratio_mean;    /* mean_b / mean_a; NaN when mean_a is 0 */
+    enum verdict verdict; /* of b against a */
 };
 
 struct paired paired_of(const double *a, const double *b, size_t n, double level);

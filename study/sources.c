@@ -45,7 +45,8 @@ static bool add_leaves(struct sources *s, const char *dir, char **err)
     struct run_list leaves;
     size_t from = s->list.n;
     if (!run_tree(dir, &leaves, err)) return false;
-    for (size_t i = 0; i < leaves.n; i++) add_dir(s, source_named(s, from, approach_of(s, leaves.dirs[i])), leaves.dirs[i]);
+    for (size_t i = 0; i < leaves.n; i++)
+        add_dir(s, source_named(s, from, approach_of(s, leaves.dirs[i])), leaves.dirs[i]);
     run_list_free(&leaves);
     return true;
 }

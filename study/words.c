@@ -11,7 +11,10 @@
 #include "base/units.h"
 
 /* From this many seconds on a time is said in this unit. */
-static const struct { double from; struct scale scale; } time_scales[] = {
+static const struct {
+    double from;
+    struct scale scale;
+} time_scales[] = {
     {2 * 86400., {" d", 1 / 86400.}},
     {5400,       {" h", 1 / 3600.} },
     {90,         {" min", 1 / 60.} },
@@ -39,13 +42,20 @@ struct scale words_difference_scale(const char *unit, double magnitude)
 void words_number(struct str *s, double x)
 {
     double size = fabs(x);
-    if (!isfinite(x)) str_append(s, "-");
-    else if (size < 1e-9) str_append(s, "0");
-    else if (size >= 999.5 && size < 1e15) units_format_count(s, (int64_t)llround(x));
-    else if (size >= 99.95 || x == round(x)) str_printf(s, "%.0f", x);
-    else if (size >= 9.995) str_printf(s, "%.1f", x);
-    else if (size >= 0.0995) str_printf(s, "%.2f", x);
-    else str_printf(s, "%.2g", x);
+    if (!isfinite(x))
+        str_append(s, "-");
+    else if (size < 1e-9)
+        str_append(s, "0");
+    else if (size >= 999.5 && size < 1e15)
+        units_format_count(s, (int64_t)llround(x));
+    else if (size >= 99.95 || x == round(x))
+        str_printf(s, "%.0f", x);
+    else if (size >= 9.995)
+        str_printf(s, "%.1f", x);
+    else if (size >= 0.0995)
+        str_printf(s, "%.2f", x);
+    else
+        str_printf(s, "%.2g", x);
 }
 
 void words_signed_number(struct str *s, double x)
@@ -63,8 +73,10 @@ void words_amount(struct str *s, const char *unit, double x)
 
 void words_gpus(struct str *s, int64_t shares)
 {
-    if (shares % 1000 == 0) units_format_count(s, shares / 1000);
-    else str_printf(s, "%.3g", (double)shares / 1000);
+    if (shares % 1000 == 0)
+        units_format_count(s, shares / 1000);
+    else
+        str_printf(s, "%.3g", (double)shares / 1000);
 }
 
 static size_t columns(const char *text, size_t n)

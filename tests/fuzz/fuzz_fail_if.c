@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!wrong) {
         if (r.metric >= metric_count() || !isfinite(r.number)) abort();
         fail_rule_judge(&r, &s, NULL);
-    } else if (!*wrong) abort();
+    } else if (!*wrong)
+        abort();
     free(wrong);
     free(text);
     return 0;

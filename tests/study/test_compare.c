@@ -23,7 +23,7 @@
 #include "study/runs.h"
 #include "study/sources.h"
 
-#define TINY "tests/study/tiny.json" /* what happens in it stands in its head */
+#define TINY              "tests/study/tiny.json" /* what happens in it stands in its head */
 #define assert_near(x, y) assert_true(fabs((double)(x) - (double)(y)) <= 1e-9 * (1 + fabs((double)(y))))
 
 struct made { /* a scenario that was run, and its comparison */
@@ -42,8 +42,13 @@ static void make(struct made *m, const char *scenario, const char *const *approa
     memset(m, 0, sizeof *m);
     strcpy(m->top, "/tmp/trainyard-compare-XXXXXX");
     assert_non_null(mkdtemp(m->top));
-    struct runs_plan plan = {.scenario = scenario, .approaches = approaches, .overrides = overrides, .out = m->top,
-                             .replications = replications, .threads = 2, .force = true};
+    struct runs_plan plan = {.scenario = scenario,
+                             .approaches = approaches,
+                             .overrides = overrides,
+                             .out = m->top,
+                             .replications = replications,
+                             .threads = 2,
+                             .force = true};
     while (approaches && approaches[plan.n_approaches]) plan.n_approaches++;
     if (!runs_execute(&plan, &r, &d)) {
         diag_print(&d, stderr);
@@ -122,7 +127,8 @@ static void without_versions(const struct str *text, struct str *out)
         end = strchr(line, '\n') + 1;
         struct str one = {0};
         str_append_n(&one, line, (size_t)(end - line));
-        if (!strstr(str_text(&one), "scenario hash") && !strstr(str_text(&one), "trainyard ")) str_append(out, str_text(&one));
+        if (!strstr(str_text(&one), "scenario hash") && !strstr(str_text(&one), "trainyard "))
+            str_append(out, str_text(&one));
         str_free(&one);
     }
 }
@@ -156,7 +162,8 @@ static void assert_all_same(const struct compare_pair *p)
 {
     for (size_t i = 0; i < metric_count(); i++) {
         if (p->metrics[i].n == 0) continue;
-        if (p->metrics[i].verdict != VERDICT_SAME || p->metrics[i].mean != 0) fail_msg("%s differs", metric_at(i)->name);
+        if (p->metrics[i].verdict != VERDICT_SAME || p->metrics[i].mean != 0)
+            fail_msg("%s differs", metric_at(i)->name);
     }
     for (size_t i = 0; i < p->n_gpu; i++) assert_true(p->gpu[i].base == p->gpu[i].other);
     for (int i = 0; i < N_JCT_PARTS; i++) assert_true(p->jct[i].base_ns == p->jct[i].other_ns);
@@ -307,8 +314,8 @@ static void test_json(void **state)
     const cJSON *pair = cJSON_GetObjectItemCaseSensitive(root, "pairs")->child;
     const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(pair, "gpu_time"), *part;
     double sum = 0;
-    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(gpu, "parts"))
-        sum += cJSON_GetObjectItemCaseSensitive(part, "base_gpu_s")->valuedouble;
+    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(gpu, "parts")) sum +=
+        cJSON_GetObjectItemCaseSensitive(part, "base_gpu_s")->valuedouble;
     assert_near(sum, 2 * 680.0);
     const cJSON *whole = cJSON_GetObjectItemCaseSensitive(gpu, "whole");
     assert_near(cJSON_GetObjectItemCaseSensitive(whole, "base_gpu_s")->valuedouble, 2 * 680.0);
@@ -347,10 +354,11 @@ static void test_sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),   cmocka_unit_test(test_text),            cmocka_unit_test(test_with_itself),
-        cmocka_unit_test(test_null),      cmocka_unit_test(test_exact),           cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_json),      cmocka_unit_test(test_one_replication), cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_text),
+        cmocka_unit_test(test_with_itself), cmocka_unit_test(test_null),
+        cmocka_unit_test(test_exact),       cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_json),        cmocka_unit_test(test_one_replication),
+        cmocka_unit_test(test_sources),     cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,11 @@ static int make_runs(void **state)
         struct runs r;
         char dir[sizeof top + 8];
         snprintf(dir, sizeof dir, "%s/%d", top, level);
-        struct runs_plan plan = {.scenario = TINY, .approaches = strict, .n_approaches = 1, .replications = 1, .out = dir,
+        struct runs_plan plan = {.scenario = TINY,
+                                 .approaches = strict,
+                                 .n_approaches = 1,
+                                 .replications = 1,
+                                 .out = dir,
                                  .record_level = level};
         bool ok = runs_execute(&plan, &r, &d);
         runs_free(&r);
@@ -72,12 +76,16 @@ static void assert_says(const struct str *text, const char *what)
 
 static void test_job(void **state)
 {
-    static const struct { const char *job, *says[5]; } rows[] = {
+    static const struct {
+        const char *job, *says[5];
+    } rows[] = {
         {"a", {"succeeded, train, team red", "asks for 3 GPUs", "00:01:40  succeeded", "and 1.67 min of stepping"}},
-        {"b", {"waits in its queue, in all: 1.65 min because fewer GPUs are free", "came free when job a ended", "all ranks step",
-               "00:02:30  succeeded"}},
-        {"c", {"asks for 1 GPU\n", "1.63 min because others stand before it", "came free when job b ended", "order",
-               "00:02:50  succeeded"}},
+        {"b",
+         {"waits in its queue, in all: 1.65 min because fewer GPUs are free", "came free when job a ended",
+          "all ranks step", "00:02:30  succeeded"}                                                                },
+        {"c",
+         {"asks for 1 GPU\n", "1.63 min because others stand before it", "came free when job b ended", "order",
+          "00:02:50  succeeded"}                                                                                  },
     };
     (void)state;
     struct run *r = open_run(RECORD_JOBS);
@@ -127,10 +135,10 @@ static void test_run(void **state)
     (void)state;
     struct run *r = open_run(RECORD_JOBS);
     explain_run(r, &text);
-    assert_says(&text, "76.47 %");                     /* 520 / 680 */
-    assert_says(&text, "23.53 %");                     /* 160 / 680 */
-    assert_says(&text, "39.68        1   1.63 min  c"); /* 98 / 247 */
-    assert_says(&text, "60.32        2   1.65 min  b"); /* 149 / 247 */
+    assert_says(&text, "76.47 %");                                                    /* 520 / 680 */
+    assert_says(&text, "23.53 %");                                                    /* 160 / 680 */
+    assert_says(&text, "39.68        1   1.63 min  c");                               /* 98 / 247 */
+    assert_says(&text, "60.32        2   1.65 min  b");                               /* 149 / 247 */
     assert_says(&text, "blue                            1   2.47 min  order (66 %)"); /* 98 / 148 */
     str_free(&text);
     run_close(r);
@@ -242,8 +250,8 @@ static void test_env(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_job),   cmocka_unit_test(test_no_such_job), cmocka_unit_test(test_without_timeline),
-        cmocka_unit_test(test_run),   cmocka_unit_test(test_index),       cmocka_unit_test(test_export),
+        cmocka_unit_test(test_job), cmocka_unit_test(test_no_such_job), cmocka_unit_test(test_without_timeline),
+        cmocka_unit_test(test_run), cmocka_unit_test(test_index),       cmocka_unit_test(test_export),
         cmocka_unit_test(test_env),
     };
     return cmocka_run_group_tests(tests, make_runs, remove_runs);

@@ -23,7 +23,17 @@ static const double drug_2[PATIENTS] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6,
 /* Two-sided 95 % points of Student's t: Fisher and Yates, Statistical Tables, table III. */
 static void test_t_table(void **state)
 {
-    static const struct { size_t n; double t; } rows[] = {{2, 12.706}, {3, 4.303}, {5, 2.776}, {10, 2.262}, {20, 2.093}, {31, 2.042}};
+    static const struct {
+        size_t n;
+        double t;
+    } rows[] = {
+        {2,  12.706},
+        {3,  4.303 },
+        {5,  2.776 },
+        {10, 2.262 },
+        {20, 2.093 },
+        {31, 2.042 }
+    };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) assert_near(student_t(rows[i].n, 0.95), rows[i].t, 0.0005);
     assert_near(student_t(10, 0.99), 3.250, 0.0005);
@@ -131,8 +141,9 @@ static void test_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_t_table), cmocka_unit_test(test_sleep), cmocka_unit_test(test_three), cmocka_unit_test(test_fieller),
-        cmocka_unit_test(test_no_ratio), cmocka_unit_test(test_few), cmocka_unit_test(test_same),
+        cmocka_unit_test(test_t_table), cmocka_unit_test(test_sleep),    cmocka_unit_test(test_three),
+        cmocka_unit_test(test_fieller), cmocka_unit_test(test_no_ratio), cmocka_unit_test(test_few),
+        cmocka_unit_test(test_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,26 @@
 
 static void test_amounts(void **state)
 {
-    static const struct { const char *unit; double x; const char *says; } rows[] = {
-        {"s", 0, "0 s"},             {"s", 0.0125, "12.5 ms"},   {"s", 1.5, "1.50 s"},       {"s", 89, "89 s"},
-        {"s", 186, "3.10 min"},      {"s", 5400, "1.50 h"},      {"s", -186, "-3.10 min"},   {"s", 172800, "2 d"},
-        {"s", NAN, "-"},             {"ratio", 0.7647, "76.5 %"}, {"GPU-h", 12345.6, "12,346 GPU-h"},
-        {"jobs", 999.4, "999"},      {"jobs", 999.6, "1,000"},   {"1", 0.024, "0.024"},      {"1", 1234567, "1,234,567"},
+    static const struct {
+        const char *unit;
+        double x;
+        const char *says;
+    } rows[] = {
+        {"s",     0,       "0 s"         },
+        {"s",     0.0125,  "12.5 ms"     },
+        {"s",     1.5,     "1.50 s"      },
+        {"s",     89,      "89 s"        },
+        {"s",     186,     "3.10 min"    },
+        {"s",     5400,    "1.50 h"      },
+        {"s",     -186,    "-3.10 min"   },
+        {"s",     172800,  "2 d"         },
+        {"s",     NAN,     "-"           },
+        {"ratio", 0.7647,  "76.5 %"      },
+        {"GPU-h", 12345.6, "12,346 GPU-h"},
+        {"jobs",  999.4,   "999"         },
+        {"jobs",  999.6,   "1,000"       },
+        {"1",     0.024,   "0.024"       },
+        {"1",     1234567, "1,234,567"   },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
