@@ -253,7 +253,7 @@ enum place_result pool_place(struct pool *p, const struct place_request *r, stru
         if (r->groups >> gi & 1) got += take_all(p, &w, r, r->replicas - got, a);
     }
     assert(got == r->replicas);
-    pool_alloc_finish(a);
+    pool_alloc_finish(p, a);
     return PLACED;
 }
 
@@ -261,7 +261,7 @@ enum place_result pool_place_on(struct pool *p, uint32_t node, const struct plac
 {
     if (!pool_node_slots(p, node, r)) return PLACE_SHAPE;
     pool_take(p, node, r, a);
-    pool_alloc_finish(a);
+    pool_alloc_finish(p, a);
     return PLACED;
 }
 
@@ -270,7 +270,7 @@ bool pool_place_nodes(struct pool *p, const uint32_t *nodes, uint32_t n, const s
     for (uint32_t i = 0; i < n; i++)
         if (!pool_node_slots(p, nodes[i], r)) return false;
     for (uint32_t i = 0; i < n; i++) pool_take(p, nodes[i], r, a);
-    pool_alloc_finish(a);
+    pool_alloc_finish(p, a);
     return true;
 }
 

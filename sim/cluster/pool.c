@@ -190,10 +190,12 @@ static bool same_node(const struct alloc_part *l, const struct alloc_part *r)
     return l->first_node == r->first_node && l->n_nodes == 1 && r->n_nodes == 1 && !l->fraction && !r->fraction;
 }
 
-static bool continues(const struct alloc_part *l, const struct alloc_part *r)
+/* Never over the border of a node group: a part belongs to one. */
+static bool continues(const struct pool *p, const struct alloc_part *l, const struct alloc_part *r)
 {
     return l->n_nodes && r->n_nodes && l->first_node + l->n_nodes == r->first_node && l->gpus == r->gpus &&
-           !l->fraction && !r->fraction && l->replicas == r->replicas;
+           !l->fraction && !r->fraction && l->replicas == r->replicas &&
+           p->nodes[l->first_node].group == p->nodes[r->first_node].group;
 }
 
 static int by_node(const void *x, const void *y)
@@ -203,7 +205,7 @@ static int by_node(const void *x, const void *y)
     return (a->gpus > b->gpus) - (a->gpus < b->gpus);
 }
 
-void pool_alloc_finish(struct alloc *a)
+void pool_alloc_finish(const struct pool *p, struct alloc *a)
 {
     bool sorted = true;
     uint32_t n = 0;
@@ -220,7 +222,7 @@ void pool_alloc_finish(struct alloc *a)
     a->n_parts = n;
     n = 0;
     for (uint32_t i = 0; i < a->n_parts; i++) {
-        if (n && continues(&a->parts[n - 1], &a->parts[i])) a->parts[n - 1].n_nodes += a->parts[i].n_nodes;
+        if (n && continues(p, &a->parts[n - 1], &a->parts[i])) a->parts[n - 1].n_nodes += a->parts[i].n_nodes;
         else a->parts[n++] = a->parts[i];
     }
     a->n_parts = n;
@@ -274,7 +276,7 @@ void pool_take_devices(struct pool *p, uint32_t node, uint64_t gpus, struct allo
     *part_add(p, a) = (struct alloc_part){.first_node = node, .n_nodes = 1, .gpus = gpus, .replicas = 1};
 }
 
-void pool_devices_taken(struct alloc *a) { pool_alloc_finish(a); }
+void pool_devices_taken(const struct pool *p, struct alloc *a) { pool_alloc_finish(p, a); }
 
 static void part_release(struct pool *p, const struct alloc *a, const struct alloc_part *part)
 {

@@ -84,7 +84,7 @@ bool pool_place_nodes(struct pool *, const uint32_t *nodes, uint32_t n, const st
 /* Exactly these free devices of a node, node by node in ascending order; pool_devices_taken when all are. For policies
  * that keep a map of devices of their own (GPUs by name). */
 void pool_take_devices(struct pool *, uint32_t node, uint64_t gpus, struct alloc *);
-void pool_devices_taken(struct alloc *);
+void pool_devices_taken(const struct pool *, struct alloc *);
 /* True if an empty pool with all nodes up could hold the request. O(groups). */
 bool pool_could_ever(const struct pool *, const struct place_request *);
 /* What pool_place would say; changes nothing. */

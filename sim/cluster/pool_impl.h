@@ -41,7 +41,7 @@ enum { SPARE_PARTS = 4 };
 /* Takes one replica on a node; the caller has checked that it fits. Adds it to the allocation. */
 void pool_take(struct pool *, uint32_t node, const struct place_request *, struct alloc *);
 /* Sorts the parts and joins those that are alike. Call when all replicas are taken. */
-void pool_alloc_finish(struct alloc *);
+void pool_alloc_finish(const struct pool *, struct alloc *);
 /* Replicas of a request that fit on a node now. */
 uint32_t pool_node_slots(const struct pool *, uint32_t node, const struct place_request *);
 /* True when CPU or memory may decide in this group, so that counts of free GPUs are not enough. */

@@ -112,7 +112,7 @@ void slots_place(struct sim *s, const struct slot_map *m, const struct slot_list
             pool_take_devices(s->pool, node, bits_between(at - m->first[node], stop - m->first[node]), a);
             at = stop;
         }
-    pool_devices_taken(a);
+    pool_devices_taken(s->pool, a);
 }
 
 uint32_t slots_of_job(const struct sim *s, const struct job *j)
