@@ -17,7 +17,9 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "sim/kube/kube.h"
+#include "run/run.h"
 #include "sim/simulate.h"
+#include "tests/support/temp_run.h"
 
 struct pod_count { char name[64]; int created, restarts; };
 struct first_time { char what[96]; double t; };
@@ -204,7 +206,8 @@ static void on_check(void *ctx, void *arg)
     cJSON_ArrayForEach(e, get(c->json, "waits"))
     {
         const struct job *j = job_named(r, e->string);
-        const char *w = j && j->wait < N_WAIT_REASONS ? wait_table[j->wait].name : "none";
+        unsigned reason = !j ? NOT_WAITING : j->class ? j->class->clock.reason : j->wait;
+        const char *w = reason < N_WAIT_REASONS ? wait_table[reason].name : "none";
         if (strcmp(w, e->valuestring) != 0) wrong(r, "at %g s: %s waits for %s, expected %s", clock_s(r), e->string, w, e->valuestring);
     }
 }
@@ -237,6 +240,59 @@ static void expect_end(struct row *r)
     cJSON_ArrayForEach(e, get(r->expect, "changes")) expect_first(r, e->string, e);
     cJSON_ArrayForEach(e, get(r->expect, "created")) in_interval(r, e->string, e, true, count_of(r, e->string)->created);
     cJSON_ArrayForEach(e, get(r->expect, "restarts")) in_interval(r, e->string, e, true, count_of(r, e->string)->restarts);
+}
+
+/* ---- jobs.csv ---- */
+
+static const struct run_job_view *row_named(const struct run *run, const char *name)
+{
+    char number[24];
+    for (size_t i = 0; i < run->n_jobs; i++) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)run->jobs[i].row.number);
+        if (strcmp(run->jobs[i].row.id ? run->jobs[i].row.id : number, name) == 0) return &run->jobs[i];
+    }
+    return NULL;
+}
+
+static void expect_moment(struct row *r, const cJSON *of, const char *key, int64_t ns)
+{
+    const cJSON *e = get(of, key);
+    char what[128];
+    snprintf(what, sizeof what, "%s %s", of->string, key);
+    if (cJSON_IsNull(e) && ns >= 0) wrong(r, "%s: at %g s, expected never", what, (double)ns / 1e9);
+    else if (cJSON_IsArray(e)) in_interval(r, what, e, ns >= 0, (double)ns / 1e9);
+}
+
+static void expect_job(struct row *r, const struct run *run, const cJSON *of)
+{
+    const struct run_job_view *j = row_named(run, of->string);
+    const cJSON *evictions = get(of, "evictions"), *state = get(of, "state");
+    if (!j) {
+        wrong(r, "there is no job %s", of->string);
+        return;
+    }
+    expect_moment(r, of, "admitted", j->row.admitted_ns);
+    expect_moment(r, of, "finished", j->row.finished_ns);
+    if (evictions && j->row.preemptions != (uint64_t)evictions->valuedouble)
+        wrong(r, "%s: %llu evictions, expected %g", of->string, (unsigned long long)j->row.preemptions, evictions->valuedouble);
+    if (state && strcmp(job_state_names[j->row.state], state->valuestring) != 0)
+        wrong(r, "%s: %s, expected %s", of->string, job_state_names[j->row.state], state->valuestring);
+}
+
+static void expect_jobs(struct row *r, const char *dir)
+{
+    const cJSON *of;
+    char *warnings = NULL, *error = NULL;
+    uint64_t evictions = 0;
+    struct run *run = run_open(dir, &warnings, &error);
+    if (!run || warnings) {
+        wrong(r, "%s", warnings ? warnings : error ? error : "no run");
+        return;
+    }
+    for (size_t i = 0; i < run->n_jobs; i++) evictions += run->jobs[i].row.preemptions;
+    expect_number(r, "evictions", (double)evictions);
+    cJSON_ArrayForEach(of, get(r->expect, "jobs")) expect_job(r, run, of);
+    temp_run_close(run);
 }
 
 /* ---- a row ---- */
@@ -275,6 +331,10 @@ static bool run_row(struct row *r, const char *path, const cJSON *scenario)
     diag_free(&d);
     if (!r->scenario) return false;
     make_endless(r);
+    char dir[64];
+    bool reads_jobs = get(r->expect, "jobs") != NULL;
+    if (reads_jobs && !(options.dir = temp_run_dir(dir, sizeof dir))) return false;
+    options.force = reads_jobs;
     r->sim = sim_create(r->scenario, &options, &error);
     if (!r->sim) return false;
     kube_observe(r->sim->kube, &observer);
@@ -283,6 +343,7 @@ static bool run_row(struct row *r, const char *path, const cJSON *scenario)
     kube_observe(r->sim->kube, NULL);
     if (!sim_close(r->sim, &r->result)) wrong(r, "%s", r->result.error ? r->result.error : "cannot be closed");
     expect_end(r);
+    if (reads_jobs) expect_jobs(r, dir);
     return true;
 }
 

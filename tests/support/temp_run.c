@@ -10,13 +10,18 @@
 
 #include "sim/simulate.h"
 
+/* In memory where that is to be had: a run syncs its files, and tests make thousands of them. */
+const char *temp_run_dir(char *dir, size_t n)
+{
+    snprintf(dir, n, "%s/trainyard-run-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    return mkdtemp(dir);
+}
+
 struct run *temp_run(const struct scenario *s, int record_level)
 {
-    /* In memory where that is to be had: a run syncs its files, and tests make thousands of them. */
     char dir[64], *warnings = NULL, *error = NULL;
     struct sim_result result;
-    snprintf(dir, sizeof dir, "%s/trainyard-run-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(dir)) return NULL;
+    if (!temp_run_dir(dir, sizeof dir)) return NULL;
     bool ok = sim_run(s, &(struct sim_options){.dir = dir, .force = true, .record_level = record_level}, &result);
     if (!ok) fprintf(stderr, "%s: %s\n", dir, result.error);
     sim_result_free(&result);

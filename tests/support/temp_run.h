@@ -8,6 +8,8 @@
 #include "input/scenario.h"
 #include "run/run.h"
 
+/* A new, empty directory; NULL: none is to be had. */
+const char *temp_run_dir(char *dir, size_t n);
 /* NULL and a message on stderr when the run fails or cannot be read whole. */
 struct run *temp_run(const struct scenario *, int record_level);
 /* Removes the directory too. */
