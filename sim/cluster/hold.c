@@ -22,6 +22,7 @@ static uint16_t home_of(const struct sim *s, const struct alloc *a)
         const struct alloc_part *p = &a->parts[i];
         uint32_t g = p->n_nodes ? pool_node_group(s->pool, p->first_node) : p->first_node;
         if (i && g != home) return NO_INDEX;
+        if (p->n_nodes > 1 && pool_node_group(s->pool, p->first_node + p->n_nodes - 1) != g) return NO_INDEX;
         home = g;
     }
     return (uint16_t)home;
