@@ -1,0 +1,212 @@
+/* test_job.c - the Job controller against its formulas: bring-up, back-off, completions, deadline, quota of the client.
+ *
+ * Bring-up (orchestration facts, section 10): one Job of N takes (N + e - 30) / 20 s, where e of its first 25 events went
+ * between the pods. Recorded totals: recorded/rates/job-50, 200, 500 (9.08 s, 24.2 s; 50 pods took anything from 1.0 to
+ * 2.33 s, since all events went first on a loaded host).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "base/str.h"
+#include "sim/kube/kube.h"
+#include "sim/simulate.h"
+
+struct seen {
+    ARRAY(double) created;
+    double complete, failed, success_criteria, failure_target;
+    uint32_t restarts;
+};
+
+static double now_s(struct kube *k) { return (double)sim_now(kube_sim(k)) / 1e9; }
+
+static void on_pod(void *ctx, struct kube *k, const struct pod *p, enum pod_change what)
+{
+    struct seen *s = ctx;
+    if (what == POD_CREATED) array_push(&s->created, now_s(k));
+    if (p->restarts > s->restarts) s->restarts = p->restarts;
+}
+
+static void on_condition(void *ctx, struct kube *k, const struct job *j, const char *type, const char *status,
+                         const char *reason, const char *message)
+{
+    struct seen *s = ctx;
+    (void)j;
+    (void)reason;
+    (void)message;
+    if (strcmp(status, "True") != 0) return;
+    if (!strcmp(type, "Complete")) s->complete = now_s(k);
+    if (!strcmp(type, "Failed")) s->failed = now_s(k);
+    if (!strcmp(type, "SuccessCriteriaMet")) s->success_criteria = now_s(k);
+    if (!strcmp(type, "FailureTarget")) s->failure_target = now_s(k);
+}
+
+/* One job with these keys, on 1,000 free GPUs, with these constants and script. */
+static struct seen play(const char *job, const char *stack, const char *script)
+{
+    struct seen seen = {.complete = -1, .failed = -1, .success_criteria = -1, .failure_target = -1};
+    struct kube_observer observer = {.pod = on_pod, .condition = on_condition, .keep_objects = true, .ctx = &seen};
+    struct sim_result result = {0};
+    struct str text = {0};
+    struct diag d = {0};
+    char *error = NULL;
+    str_printf(&text, "{ \"trainyard\": 1, \"name\": \"job\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 125, \"gpus\": 8 } ] },"
+                      "\"approaches\": { \"a\": { \"lifecycle\": \"batch-job\", \"stack\": { %s } } }, \"run\": { \"horizon\": \"1h\" },"
+                      "\"faults\": { \"script\": [ %s ] }, \"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"Job\", %s } ] } }",
+               stack, script, job);
+    struct scenario *s = scenario_parse("job", str_text(&text), text.n, NULL, &d);
+    diag_print(&d, stderr);
+    assert_non_null(s);
+    struct sim *sim = sim_create(s, &(struct sim_options){.dir = NULL}, &error);
+    kube_observe(sim->kube, &observer);
+    while (sim_step(sim)) {}
+    kube_observe(sim->kube, NULL);
+    assert_true(sim_close(sim, &result));
+    sim_result_free(&result);
+    scenario_free(s);
+    str_free(&text);
+    diag_free(&d);
+    return seen;
+}
+
+static double last(const struct seen *s) { return s->created.v[s->created.n - 1]; }
+
+static struct seen bring_up(unsigned n, const char *stack)
+{
+    char job[160];
+    snprintf(job, sizeof job, "\"completionMode\": \"Indexed\", \"replicas\": %u, \"duration\": \"600s\"", n);
+    struct seen s = play(job, stack, "");
+    assert_int_equal(s.created.n, n);
+    return s;
+}
+
+/* A single event goes before the bucket is empty: (N + 1 - 30) / 20, exact to the nanosecond. */
+static void formula(void **state)
+{
+    static const unsigned sizes[] = {1, 50, 200, 1000};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct seen s = bring_up(sizes[i], "\"controller-manager.api-call\": 0, \"controller-manager.event-burst\": 1");
+        double status = sizes[i] > 500; /* a sync creates 500 pods; the status is written before the next */
+        double want = sizes[i] > 29 ? ((double)sizes[i] + 1 + status - 30) / 20 : 0;
+        if (fabs(last(&s) - want) >= 1e-9) printf("%u pods: %.9f s, expected %.9f\n", sizes[i], last(&s), want);
+        assert_true(fabs(last(&s) - want) < 1e-9);
+        array_free(&s.created);
+    }
+}
+
+/* With all events, a whole number of them lies between the pods. */
+static void events_between(void **state)
+{
+    static const unsigned sizes[] = {50, 200, 500};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct seen s = bring_up(sizes[i], "\"controller-manager.api-call\": 0");
+        double e = last(&s) * 20 + 30 - sizes[i];
+        assert_true(fabs(e - round(e)) < 1e-6 && e >= 0 && e <= 25);
+        array_free(&s.created);
+    }
+}
+
+static void recorded_totals(void **state)
+{
+    static const struct { unsigned n; double least, most; } rows[] = {
+        {50, 1.0, 2.33 * 1.03}, {200, 9.077 * 0.97, 9.077 * 1.03}, {500, 24.232 * 0.97, 24.232 * 1.03}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct seen s = bring_up(rows[i].n, "");
+        printf("%u pods in %.3f s\n", rows[i].n, last(&s));
+        assert_true(last(&s) >= rows[i].least && last(&s) <= rows[i].most);
+        array_free(&s.created);
+    }
+}
+
+/* Replacements 10, 20, 40 s after the failure (whole seconds, then the next sync), Failed when the fourth has failed. */
+static void back_off(void **state)
+{
+    (void)state;
+    struct seen s = play("\"replicas\": 1, \"restartPolicy\": \"Never\", \"backoffLimit\": 3, \"duration\": \"600s\", \"completionMode\": \"Indexed\"",
+                         "\"kubelet.container-start\": 0",
+                         "{ \"at\": \"5s\", \"target\": \"pod/j-0\", \"action\": \"pod-failed\" },"
+                         "{ \"at\": \"20s\", \"target\": \"pod/j-0\", \"action\": \"pod-failed\" },"
+                         "{ \"at\": \"50s\", \"target\": \"pod/j-0\", \"action\": \"pod-failed\" },"
+                         "{ \"at\": \"100s\", \"target\": \"pod/j-0\", \"action\": \"pod-failed\" }");
+    static const double at[] = {0, 15, 40, 90};
+    assert_int_equal(s.created.n, 4);
+    for (int i = 0; i < 4; i++) assert_true(s.created.v[i] >= at[i] && s.created.v[i] < at[i] + 0.1);
+    assert_true(s.failure_target > 100.9 && s.failure_target < 101.2 && s.failed >= s.failure_target && s.failed < 102.3);
+    array_free(&s.created);
+}
+
+/* Restarts in place are summed over the pods: at once, after 10 s, after 20 s. */
+static void restarts(void **state)
+{
+    (void)state;
+    struct seen s = play("\"replicas\": 1, \"restartPolicy\": \"OnFailure\", \"backoffLimit\": 2, \"duration\": \"600s\", \"completionMode\": \"Indexed\"",
+                         "\"kubelet.container-start\": 0",
+                         "{ \"at\": \"5s\", \"target\": \"pod/j-0\", \"action\": \"container-exit\", \"code\": 1 },"
+                         "{ \"at\": \"6s\", \"target\": \"pod/j-0\", \"action\": \"container-exit\", \"code\": 1 }");
+    assert_int_equal(s.restarts, 2); /* the second at 16 s */
+    assert_true(s.failure_target > 16 && s.failure_target < 17.1);
+    array_free(&s.created);
+}
+
+/* Ten completions two at a time, each by a pod of its own: five rounds of 60 s, and up to 1 s of sync each. */
+static void completions(void **state)
+{
+    (void)state;
+    struct seen s = play("\"replicas\": 2, \"completions\": 10, \"duration\": \"60s\"", "\"kubelet.container-start\": 0", "");
+    assert_int_equal(s.created.n, 10);
+    assert_true(s.complete > 300 && s.complete < 306);
+    array_free(&s.created);
+}
+
+/* The deadline counts from the start in whole seconds and is looked at on time. */
+static void deadline(void **state)
+{
+    (void)state;
+    struct seen s = play("\"replicas\": 2, \"activeDeadlineSeconds\": 30, \"submit\": \"2.5s\", \"duration\": \"600s\"", "", "");
+    assert_true(s.failure_target >= 32 && s.failure_target < 32.1);
+    assert_true(s.failed > 33 && s.failed < 34.2);
+    array_free(&s.created);
+}
+
+/* Suspended: pods go and are not counted as failed; resumed: they come again and the work is done. */
+static void suspend(void **state)
+{
+    (void)state;
+    struct seen s = play("\"replicas\": 2, \"backoffLimit\": 0, \"restartPolicy\": \"Never\", \"duration\": \"60s\"", "\"kubelet.container-start\": 0",
+                         "{ \"at\": \"10s\", \"target\": \"job/j\", \"action\": \"suspend\" },"
+                         "{ \"at\": \"100s\", \"target\": \"job/j\", \"action\": \"resume\" }");
+    assert_int_equal(s.created.n, 4);
+    assert_true(s.failed < 0 && s.complete > 160 && s.complete < 163.2);
+    array_free(&s.created);
+}
+
+/* Each counted pod costs a patch of its finalizer: 200 of them end in (200 - 30) / 20 s, not at once. */
+static void finalizers(void **state)
+{
+    (void)state;
+    struct seen s = play("\"replicas\": 200, \"duration\": \"600s\"", "\"controller-manager.api-call\": 0, \"kubelet.container-start\": 0", "");
+    assert_true(s.complete - s.success_criteria > 8.4 && s.complete - s.success_criteria < 8.7);
+    array_free(&s.created);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formula),     cmocka_unit_test(events_between), cmocka_unit_test(recorded_totals),
+                                       cmocka_unit_test(back_off),    cmocka_unit_test(restarts),       cmocka_unit_test(completions),
+                                       cmocka_unit_test(deadline),    cmocka_unit_test(suspend),        cmocka_unit_test(finalizers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
