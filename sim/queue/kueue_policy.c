@@ -218,7 +218,7 @@ static struct job_class *class_new(struct sim *s, struct kueue_state *t, struct 
         for (uint32_t x = 0; x < spec->n_resources; x++) sets[r].requests[x] = requested(s, j, r, spec->resources[x]);
     }
     enum wait_reason reason = c->cluster_queue == KUEUE_NONE        ? WAIT_UNSATISFIABLE
-                              : t->stopped[c->cluster_queue] ? WAIT_ADMISSION_CHECK
+                              : t->stopped[c->cluster_queue] ? WAIT_QUOTA
                                                              : WAIT_ORDER;
     sim_class_init(s, &c->wait, d->groups, reason);
     if (c->cluster_queue != KUEUE_NONE) c->shape = kueue_shape(t->k, c->cluster_queue, j->spec->priority, d->n_roles, sets);
@@ -542,7 +542,7 @@ static void hold(struct sim *s, struct kueue_state *t, uint32_t queue, int64_t v
     t->stopped[queue] = stop != KUEUE_RUN;
     for (size_t i = 0; (e = hmap_next(&t->classes, &i)) != NULL;) {
         struct job_class *c = e->ptr;
-        if (c->cluster_queue == queue) sim_class_reason(s, &c->wait, stop == KUEUE_RUN ? WAIT_ORDER : WAIT_ADMISSION_CHECK);
+        if (c->cluster_queue == queue) sim_class_reason(s, &c->wait, stop == KUEUE_RUN ? WAIT_ORDER : WAIT_QUOTA);
     }
     if (t->busy_until_ns < sim_now(s)) t->busy_until_ns = sim_now(s);
     kueue_set_stop(t->k, queue, stop, sim_now(s));
