@@ -100,7 +100,7 @@ void sim_class_init(struct sim *s, struct wait_class *c, uint64_t groups, enum w
 
 void sim_class_reason(struct sim *s, struct wait_class *c, enum wait_reason reason)
 {
-    assert(reason < N_QUEUE_REASONS);
+    assert((unsigned)reason < N_QUEUE_REASONS);
     if (c->clock.reason == reason) return;
     demand(s, c->group, c->clock.reason, -c->shares);
     wait_clock_set(&c->clock, reason, sim_now(s));
