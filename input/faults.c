@@ -31,7 +31,7 @@ static const struct field action_fields[] = {
     FIELD(raw_action, code, "code", TYPE_INT, .min = 0, .max = 255, .help = "exit code of container-exit; default 1"),
     FIELD(raw_action, replicas, "replicas", TYPE_INT, .min = 0, .max = 1000000, .help = "of scale"),
     FIELD(raw_action, value, "value", TYPE_QUANTITY,
-          .help = "of set-quota: GPUs; of hold: 1 to hold the queue, 0 to let it go"),
+          .help = "of set-quota: GPUs; of hold: 1 holds the queue, 2 drains it too, 0 lets it go"),
 };
 static const struct object_type action_type = OBJECT(raw_action, action_fields, "action", "One incident.");
 
@@ -210,6 +210,9 @@ static void check_with(struct build *b, const struct raw_action *raw, int with, 
         value_error(b->diag, raw->at, "%s needs \"%s\"", fault_action_names[raw->action], key);
 }
 
+/* 0 run, 1 hold, 2 hold and drain; quantities are read in thousandths. */
+static int64_t hold_value(int64_t milli) { return milli == 0 ? 0 : milli >= 2000 ? 2 : 1; }
+
 static int64_t action_value(struct build *b, const struct raw_action *raw)
 {
     int with = action_rules[raw->action].with;
@@ -218,7 +221,7 @@ static int64_t action_value(struct build *b, const struct raw_action *raw)
     check_with(b, raw, with, raw->value, WITH_VALUE, "value");
     if (with == WITH_CODE) return raw->code == ABSENT ? 1 : raw->code;
     if (with == WITH_REPLICAS) return raw->replicas == ABSENT ? 0 : raw->replicas;
-    if (with == WITH_VALUE && raw->value != ABSENT) return raw->action == DO_HOLD && (raw->value < 0 || raw->value > 2) ? 1 : raw->value;
+    if (with == WITH_VALUE && raw->value != ABSENT) return raw->action == DO_HOLD ? hold_value(raw->value) : raw->value;
     return 0;
 }
 
