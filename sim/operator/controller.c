@@ -101,7 +101,8 @@ static void job_free(struct torch_job *t)
 /* Once a finished job is cleaned up no pass would do anything but look at its time to live, which is a delayed key. */
 void torch_enqueue(struct torch_job *t)
 {
-    if (!t->deleted && !t->cleaned) workqueue_add(t->op->queue, (uint64_t)t->job->index);
+    bool over = t->cleaned || (t->run.busy && t->run.cleans);
+    if (!t->deleted && !over) workqueue_add(t->op->queue, (uint64_t)t->job->index);
 }
 
 /* ---- release ---- */
@@ -204,6 +205,13 @@ static void create_pod(struct torch_job *t, struct replica_type *r, uint32_t ind
     kube_client_event(t->op->kube, &t->op->client, &t->events);
 }
 
+static void delete_pod(struct torch_job *t, struct pod *p)
+{
+    if (!p) return;
+    kube_pod_delete(t->op->kube, p, -1);
+    kube_client_event(t->op->kube, &t->op->client, &t->events);
+}
+
 static void perform(struct torch_job *t, const struct call *c)
 {
     struct replica_type *r = &t->type[c->type];
@@ -213,12 +221,12 @@ static void perform(struct torch_job *t, const struct call *c)
         service(t, r, c->index, true);
         kube_client_event(t->op->kube, &t->op->client, &t->events);
         break;
-    case CALL_DELETE_POD:
-        if (!r->pods[c->index]) break;
-        kube_pod_delete(t->op->kube, r->pods[c->index], -1);
-        kube_client_event(t->op->kube, &t->op->client, &t->events);
-        break;
+    case CALL_DELETE_POD: delete_pod(t, r->pods[c->index]); break;
     case CALL_DELETE_SERVICE: service(t, r, c->index, false); break;
+    case CALL_DELETE_BOTH:
+        delete_pod(t, r->pods[c->index]);
+        service(t, r, c->index, false);
+        break;
     case CALL_DELETE_JOB: torch_collect_garbage(t); break;
     }
 }
@@ -320,8 +328,13 @@ static void on_called(void *ctx, void *arg)
     struct call c = t->run.calls.v[t->run.next++];
     (void)ctx;
     if (!t->deleted) perform(t, &c);
+    if (c.kind == CALL_DELETE_BOTH) t->run.decided_ns = sim_now(t->op->sim) + t->op->client.call_ns; /* the second of two */
     next_call(t);
 }
+
+/* Before a deletion goes a GET, which writes nothing. */
+static const int tokens[] = {[CALL_CREATE_POD] = 1, [CALL_CREATE_SERVICE] = 1, [CALL_DELETE_POD] = 2,
+                             [CALL_DELETE_SERVICE] = 2, [CALL_DELETE_BOTH] = 4, [CALL_DELETE_JOB] = 1};
 
 static void next_call(struct torch_job *t)
 {
@@ -329,9 +342,7 @@ static void next_call(struct torch_job *t)
         if (!write_status(t)) finish(t);
         return;
     }
-    enum call_kind kind = t->run.calls.v[t->run.next].kind;
-    bool deletes = kind == CALL_DELETE_POD || kind == CALL_DELETE_SERVICE; /* a GET goes before, without an etcd write */
-    event_at(t->op->sim->events, call_done(t, deletes ? 2 : 1), EVENT_CONTROL, on_called, t);
+    event_at(t->op->sim->events, call_done(t, tokens[t->run.calls.v[t->run.next].kind]), EVENT_CONTROL, on_called, t);
 }
 
 static struct torch_job *job_of_key(struct torch_op *op, uint64_t key)

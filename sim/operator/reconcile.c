@@ -62,8 +62,7 @@ static void delete_pods(struct torch_job *t, bool finished)
         const struct replica_type *r = &t->type[i];
         for (uint32_t k = 0; r->n_pods && k < r->top_pod; k++) {
             if (!r->pods[k] || spared(r->pods[k], finished, policy)) continue;
-            call(t, CALL_DELETE_POD, i, k);
-            call(t, CALL_DELETE_SERVICE, i, k); /* pod and service have the same name */
+            call(t, CALL_DELETE_BOTH, i, k); /* pod and service have the same name */
         }
     }
 }

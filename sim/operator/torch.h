@@ -55,7 +55,11 @@ struct torch_status {
     int64_t start_ns, completion_ns; /* -1: not set */
 };
 
-enum call_kind { CALL_CREATE_POD, CALL_CREATE_SERVICE, CALL_DELETE_POD, CALL_DELETE_SERVICE, CALL_DELETE_JOB };
+enum call_kind {
+    CALL_CREATE_POD, CALL_CREATE_SERVICE, CALL_DELETE_POD, CALL_DELETE_SERVICE,
+    CALL_DELETE_BOTH, /* a pod, then its service: two calls in a row */
+    CALL_DELETE_JOB,
+};
 struct call { uint8_t kind, type; uint32_t index; };
 
 /* One reconcile under way. */
