@@ -17,8 +17,10 @@ enum where { WAITING, ACTIVE, LEAVING /* stopped or ended, but still holds GPUs 
 /* A job's place: job->policy points to it until the job has ended. */
 struct entry {
     struct ranked_node node; /* of `active` or of its shape's line; must be first */
+    struct ranked_key waited; /* its key in the line, when it is active */
     struct job *job;
     struct shape *shape;
+    int64_t started;         /* number of the pass that last started it */
     int64_t rank;            /* order among jobs of equal value that came to it at one instant */
     uint8_t where;
     bool stopped;            /* by this policy: it keeps its rank */
@@ -95,12 +97,21 @@ static void from_waiting(struct priority *p, struct entry *e)
 
 static void to_active(struct sim *s, struct priority *p, struct entry *e)
 {
+    e->waited = e->node.key;
+    e->started = p->pass;
     e->node.key = active_key(s, p, e);
     e->rank = e->node.key.rank;
     p->seq++;
     e->node.amount = e->shape->total;
     e->where = ACTIVE;
     ranked_insert(&p->active, &e->node);
+}
+
+/* It has not run, so it stands where it stood. */
+static void wait_as_before(struct entry *e)
+{
+    e->node.key = e->waited;
+    e->rank = e->waited.rank;
 }
 
 static void to_leaving(struct priority *p, struct entry *e)
@@ -173,7 +184,7 @@ static bool start_starters(struct sim *s, struct priority *p)
             continue;
         }
         ranked_remove(&p->active, &e->node);
-        e->node.key = waiting_key(s, p, e);
+        wait_as_before(e);
         to_waiting(s, p, e);
         if (p->leaving_shares) continue; /* it fits as soon as they have left */
         line_of(e->shape)->passed_over = true;
@@ -266,8 +277,9 @@ void priority_submit(struct sim *s, struct job *j)
     struct priority *p = s->policy_state;
     struct entry *e = j->policy ? j->policy : entry_new(s, p, j);
     if (!e->stopped) e->rank = next_rank(p);
+    if (e->stopped && e->started == p->pass) wait_as_before(e); /* started and stopped by one pass */
+    else e->node.key = waiting_key(s, p, e);
     e->stopped = false;
-    e->node.key = waiting_key(s, p, e);
     to_waiting(s, p, e);
     ask(s, p);
 }

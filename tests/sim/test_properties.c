@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,8 +258,19 @@ static bool check(struct replay *p, const struct random_spec *spec)
     return !easy || spec->odd || check_easy(p);
 }
 
+/* An assert within the simulator ends the process: the seed is told then too. */
+static volatile unsigned long long present_seed;
+
+static void on_abort(int signal_number)
+{
+    fprintf(stderr, "seed %llu\n", present_seed);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
 static void one(uint64_t seed)
 {
+    present_seed = seed;
     static struct replay p;
     struct random_spec spec = spec_of(seed);
     struct str json = {0};
@@ -281,6 +293,7 @@ static void properties(void **state)
 {
     const char *alone = getenv("TRAINYARD_SEED"), *many = getenv("TRAINYARD_SEEDS");
     (void)state;
+    signal(SIGABRT, on_abort);
     if (alone) {
         one(strtoull(alone, NULL, 10));
         return;
