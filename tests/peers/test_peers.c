@@ -58,7 +58,7 @@ struct expected {
     size_t rows, equal;
     bool starts, machines; /* what is compared; else ends */
     int64_t digit_ns;      /* the last digit that the peer prints: it computes in binary and rounds */
-    char first_difference[256];
+    char first_difference[1400];
 };
 
 static void intervals_text(const struct run_job_view *j, char *out, size_t size)
