@@ -17,71 +17,26 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "sim/operator/env.h"
 #include "tests/support/shared.h"
 
 static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
 
-static const char *text(struct arena *a, const cJSON *v)
+/* The manifest goes through the reader of objects, as in a scenario. */
+static struct scenario *read_manifest(const cJSON *json)
 {
-    if (cJSON_IsNumber(v)) return arena_printf(a, "%d", v->valueint);
-    return cJSON_IsString(v) ? v->valuestring : NULL;
-}
-
-static int64_t number(const cJSON *v) { return cJSON_IsNumber(v) ? v->valueint : -1; }
-
-static void read_container(struct arena *a, const cJSON *json, struct manifest_container *c)
-{
-    const cJSON *e;
-    c->name = text(a, get(json, "name"));
-    c->env = arena_array(a, (size_t)cJSON_GetArraySize(get(json, "env")) + 1, struct manifest_env);
-    cJSON_ArrayForEach(e, get(json, "env"))
-        c->env[c->n_env++] = (struct manifest_env){text(a, get(e, "name")), text(a, get(e, "value"))};
-    c->ports = arena_array(a, (size_t)cJSON_GetArraySize(get(json, "ports")) + 1, struct manifest_port);
-    cJSON_ArrayForEach(e, get(json, "ports"))
-        c->ports[c->n_ports++] =
-            (struct manifest_port){text(a, get(e, "name")), text(a, get(e, "protocol")), number(get(e, "containerPort"))};
-}
-
-static void read_role(struct arena *a, const cJSON *specs, enum role role, struct manifest *m)
-{
-    const cJSON *r = get(specs, role_names[role]), *c;
-    if (!r) return;
-    struct pod_template *t = &m->pods[m->n_pods++];
-    const cJSON *containers = get(get(get(r, "template"), "spec"), "containers");
-    t->role = role;
-    t->replicas = number(get(r, "replicas"));
-    t->containers = arena_array(a, (size_t)cJSON_GetArraySize(containers) + 1, struct manifest_container);
-    cJSON_ArrayForEach(c, containers) read_container(a, c, &t->containers[t->n_containers++]);
-}
-
-static void read_elastic(struct arena *a, const cJSON *e, struct manifest *m)
-{
-    const cJSON *c;
-    m->elastic = e != NULL;
-    m->elastic_min = number(get(e, "minReplicas"));
-    m->elastic_max = number(get(e, "maxReplicas"));
-    m->elastic_restarts = number(get(e, "maxRestarts"));
-    m->elastic_nproc = text(a, get(e, "nProcPerNode"));
-    m->rdzv_backend = text(a, get(e, "rdzvBackend"));
-    m->rdzv_host = text(a, get(e, "rdzvHost"));
-    m->rdzv_id = text(a, get(e, "rdzvId"));
-    m->rdzv_port = number(get(e, "rdzvPort"));
-    m->standalone = cJSON_IsTrue(get(e, "standalone"));
-    m->rdzv_conf = arena_array(a, (size_t)cJSON_GetArraySize(get(e, "rdzvConf")) + 1, struct manifest_text);
-    cJSON_ArrayForEach(c, get(e, "rdzvConf"))
-        m->rdzv_conf[m->n_rdzv_conf++] = (struct manifest_text){text(a, get(c, "key")), text(a, get(c, "value"))};
-}
-
-static void read_manifest(struct arena *a, const cJSON *json, struct manifest *m)
-{
-    const cJSON *spec = get(json, "spec");
-    m->name = text(a, get(get(json, "metadata"), "name"));
-    m->nproc = text(a, get(spec, "nprocPerNode"));
-    m->pods = arena_array(a, 2, struct pod_template);
-    read_role(a, get(spec, "pytorchReplicaSpecs"), ROLE_MASTER, m);
-    read_role(a, get(spec, "pytorchReplicaSpecs"), ROLE_WORKER, m);
-    read_elastic(a, get(spec, "elasticPolicy"), m);
+    struct str text = {0};
+    struct diag d = {0};
+    char *manifest = cJSON_Print(json);
+    str_printf(&text, "{ \"trainyard\": 1, \"name\": \"env\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 8, \"gpus\": 8 } ] },"
+                      "\"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\" } }, \"objects\": [ %s ] }", manifest);
+    struct scenario *s = scenario_parse("env.json", str_text(&text), text.n, NULL, &d);
+    diag_print(&d, stderr);
+    diag_free(&d);
+    str_free(&text);
+    free(manifest);
+    return s;
 }
 
 static void compare_env(const char *pod, const struct pod_env *e, const cJSON *recorded)
@@ -130,15 +85,16 @@ static void compare_file(const char *path)
 {
     struct diag d = {0};
     struct arena a = {0};
-    struct manifest m = {0};
     size_t n;
     const cJSON *pod;
     char *bytes = file_read(path, 64 << 20, &n, &d);
     assert_non_null(bytes);
     cJSON *json = cJSON_ParseWithLength(bytes, n);
     assert_non_null(json);
-    read_manifest(&a, get(json, "manifest"), &m);
-    cJSON_ArrayForEach(pod, get(json, "pods")) compare_pod(&a, &m, pod);
+    struct scenario *s = read_manifest(get(json, "manifest"));
+    assert_non_null(s);
+    cJSON_ArrayForEach(pod, get(json, "pods")) compare_pod(&a, s->details[s->jobs[0].detail].manifest, pod);
+    scenario_free(s);
     cJSON_Delete(json);
     arena_free(&a);
     free(bytes);

@@ -11,9 +11,8 @@
 
 #include "base/diag.h"
 #include "base/file.h"
-#include "base/json_write.h"
+#include "base/str.h"
 #include "base/mem.h"
-#include "input/objects.h"
 #include "sim/simulate.h"
 #include "tests/support/side.h"
 
@@ -23,7 +22,6 @@ struct torch_play {
     char *name;
     cJSON *json;
     struct scenario *scenario;
-    struct pod_template templates[2];
     struct side recorded, ours;
     struct side_watch watch;
     struct play_action *actions;
@@ -45,110 +43,28 @@ static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjec
 
 /* ---- the scenario ---- */
 
-static void copy_number(struct json_writer *w, const cJSON *from, const char *key)
-{
-    const cJSON *v = get(from, key);
-    if (!cJSON_IsNumber(v)) return;
-    json_write_key(w, key);
-    json_write_int64(w, v->valueint);
-}
-
-static void copy_text(struct json_writer *w, const cJSON *from, const char *key)
-{
-    if (!text_of(from, key)) return;
-    json_write_key(w, key);
-    json_write_string(w, text_of(from, key));
-}
-
-static void write_role(struct json_writer *w, const cJSON *specs, const char *role)
-{
-    const cJSON *r = get(specs, role);
-    if (!r) return;
-    json_write_key(w, role);
-    json_write_object(w);
-    copy_number(w, r, "replicas");
-    copy_text(w, r, "restartPolicy");
-    json_write_end(w);
-}
-
-static void write_job(struct json_writer *w, const cJSON *manifest)
-{
-    const cJSON *spec = get(manifest, "spec"), *run = get(spec, "runPolicy"), *elastic = get(spec, "elasticPolicy");
-    const cJSON *roles = get(spec, "pytorchReplicaSpecs");
-    json_write_object(w);
-    json_write_key(w, "id");
-    json_write_string(w, text_of(get(manifest, "metadata"), "name"));
-    json_write_key(w, "kind");
-    json_write_string(w, "PyTorchJob");
-    json_write_key(w, "gpus");
-    json_write_int64(w, 0);
-    json_write_key(w, "duration");
-    json_write_string(w, "1s");
-    json_write_key(w, "roles");
-    json_write_object(w);
-    write_role(w, roles, "Master");
-    write_role(w, roles, "Worker");
-    json_write_end(w);
-    copy_number(w, run, "backoffLimit");
-    copy_number(w, run, "activeDeadlineSeconds");
-    copy_number(w, run, "ttlSecondsAfterFinished");
-    copy_text(w, run, "cleanPodPolicy");
-    if (cJSON_IsTrue(get(run, "suspend"))) {
-        json_write_key(w, "suspend");
-        json_write_bool(w, true);
-    }
-    if (elastic) {
-        json_write_key(w, "elastic");
-        json_write_object(w);
-        copy_number(w, elastic, "minReplicas");
-        copy_number(w, elastic, "maxReplicas");
-        copy_number(w, elastic, "maxRestarts");
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
-
 static const char head[] =
     "{ \"trainyard\": 1, \"name\": \"recording\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 4, \"gpus\": 8 } ] },"
     "\"approaches\": { \"operator\": { \"lifecycle\": \"training-operator-v1\", \"stack\": {"
     "\"training-operator.qps\": 1000, \"training-operator.burst\": 1000,"
     "\"kubelet.container-start\": \"330ms\", \"kubelet.pod-delete\": \"300ms\" } } },"
-    "\"workload\": { \"jobs\": [ ";
-
-/* A node selector is not part of the scenario's roles, only of manifests. */
-static void add_selector(struct torch_play *p, const cJSON *specs, const char *role, uint32_t at)
-{
-    const cJSON *selector = get(get(get(get(specs, role), "template"), "spec"), "nodeSelector"), *pair;
-    struct role_spec *r = &p->scenario->details[0].roles[at];
-    struct pod_template *t = &p->templates[at];
-    if (!selector) return;
-    t->node_selector = arena_calloc(&p->scenario->arena, (size_t)cJSON_GetArraySize(selector), sizeof *t->node_selector);
-    cJSON_ArrayForEach(pair, selector)
-        t->node_selector[t->n_node_selector++] = (struct manifest_text){pair->string, pair->valuestring};
-    r->pod = t;
-}
+    "\"objects\": [ ";
 
 static bool make_scenario(struct torch_play *p, char no[256])
 {
-    const cJSON *manifest = get(p->json, "manifest"), *specs = get(get(manifest, "spec"), "pytorchReplicaSpecs");
     struct str text = {0};
-    struct json_writer w;
     struct diag d = {0};
+    char *manifest = cJSON_Print(get(p->json, "manifest"));
     str_append(&text, head);
-    json_write_begin(&w, &text);
-    write_job(&w, manifest);
-    json_write_finish(&w);
-    str_append(&text, "] } }");
+    str_append(&text, manifest);
+    str_append(&text, " ] }");
+    free(manifest);
     p->scenario = scenario_parse(p->name, str_text(&text), text.n, NULL, &d);
     if (!p->scenario) {
         snprintf(no, 256, "the manifest makes no scenario");
         diag_print(&d, stderr);
     } else {
-        p->scenario->jobs[0].work_ns = TIME_NEVER; /* as for an object that does not say how long it works */
         p->scenario->run.horizon_ns = (int64_t)(p->until * 1e9);
-        uint32_t at = 0;
-        if (get(specs, "Master")) add_selector(p, specs, "Master", at++);
-        if (get(specs, "Worker")) add_selector(p, specs, "Worker", at);
     }
     str_free(&text);
     diag_free(&d);

@@ -5,7 +5,7 @@
  *     if (!torch_play_compare(p, why)) puts(why);
  *     torch_play_free(p);
  *
- * The manifest becomes a scenario with one job without an amount of work, since the recorded containers did none. What the
+ * The manifest is the scenario's only object; it says nothing of its work, as the recorded containers did none. What the
  * recording's driver did as kubelet or user is done at its times; the kubelet starts a container 0.33 s after binding and
  * removes a deleted pod after 0.3 s (KWOK's stages), or when the recording says for pods that the driver deleted by hand.
  * The controller's client has raised limits, as in the recordings.
