@@ -459,8 +459,8 @@ static void bind_now(struct kube *k, struct pod *p)
     p->bound_ns = kube_now(k);
     p->stage = STAGE_NONE;
     pod_on_node(k, p, true);
+    kubelet_bound(k, p); /* first: those who are told ask whether it waits for its image */
     pod_tell(k, p, POD_BOUND);
-    if (!p->gone && !p->terminating) kubelet_bound(k, p);
 }
 
 static void on_bind(void *ctx, void *arg) { bind_now(kube_in(ctx), arg); }

@@ -173,6 +173,7 @@ static void wishes(struct any *a)
 static const char *kind_of(struct any *a)
 {
     if (!one_in(a, 3)) return "train";
+    if (one_in(a, 4)) return "Job";
     return one_in(a, 2) && a->school[0] != OPERATOR && a->school[1] != OPERATOR ? "RayJob" : "PyTorchJob";
 }
 
