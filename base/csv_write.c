@@ -41,7 +41,10 @@ static void put(struct csv_writer *w, const char *p, size_t n)
 
 static void begin_field(struct csv_writer *w)
 {
-    if (w->in_row) put(w, ",", 1);
+    if (w->in_row) {
+        *room(w, 1) = ',';
+        w->n++;
+    }
     w->in_row = true;
 }
 
@@ -105,7 +108,8 @@ void csv_write_empty(struct csv_writer *w)
 
 void csv_write_row_end(struct csv_writer *w)
 {
-    put(w, "\n", 1);
+    *room(w, 1) = '\n';
+    w->n++;
     w->in_row = false;
 }
 

@@ -51,11 +51,16 @@ static void drain(struct recorder *r)
     r->n = 0;
 }
 
+struct record *recorder_next(struct recorder *r)
+{
+    if (r->n == BATCH) drain(r);
+    return &r->batch[r->n++];
+}
+
 void recorder_put(struct recorder *r, const struct record *record)
 {
     assert(record->type < N_RECORD_TYPES && record->spare == 0);
-    r->batch[r->n++] = *record;
-    if (r->n == BATCH) drain(r);
+    *recorder_next(r) = *record;
 }
 
 void recorder_flush(struct recorder *r)

@@ -95,6 +95,8 @@ struct recorder;
 struct timeline_writer;
 struct recorder *recorder_create(int level, struct timeline_writer *sink);
 void recorder_put(struct recorder *, const struct record *);
+/* The same without a copy: the place of the next record, to be filled (all of it) before the next call. */
+struct record *recorder_next(struct recorder *);
 /* Brings what is kept so far into the file, as a short block. For a watched run: call it about once a second. */
 void recorder_flush(struct recorder *);
 /* 128-bit fingerprint (base/hash.h) of the bytes of all records so far, as 32 hex digits and a final NUL. */

@@ -28,14 +28,13 @@ void sim_record(struct sim *s, enum record_type type, const struct job *j, uint3
                 int64_t b)
 {
     if (!s->recorder) return; /* the run is written; what is left only frees itself */
-    struct record r = {.time_ns = sim_now(s),
-                       .type = (uint16_t)type,
-                       .code = (uint16_t)code,
-                       .job = j ? j->index : NO_JOB,
-                       .subject = subject,
-                       .a = a,
-                       .b = b};
-    recorder_put(s->recorder, &r);
+    *recorder_next(s->recorder) = (struct record){.time_ns = sim_now(s),
+                                                  .type = (uint16_t)type,
+                                                  .code = (uint16_t)code,
+                                                  .job = j ? j->index : NO_JOB,
+                                                  .subject = subject,
+                                                  .a = a,
+                                                  .b = b};
 }
 
 void job_request(const struct sim *s, const struct job *j, struct place_request *r)
