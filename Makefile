@@ -35,7 +35,7 @@ LIB      := $(BUILD)/libtrainyard.a
 
 SHELL    := /bin/bash
 
-.PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang test bench fuzz \
+.PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang check-mutations seed-faults test bench fuzz \
         install clean help headers
 all: $(BIN)/trainyard
 

@@ -52,7 +52,7 @@ help:
 	@echo "make check      install what is missing, and run all tests that need no live cluster"
 	@echo "make bench      one line a figure, with its goal and, where ../shared is there, the reference beside"
 	@echo "make fuzz       each reader for FUZZ_SECONDS (60) under libFuzzer"
-	@echo "make check-sanitizers | check-threads | check-valgrind | check-clang     what CI adds"
+	@echo "make check-sanitizers | check-threads | check-valgrind | check-clang | check-mutations     what CI adds"
 	@echo "make install    to PREFIX ($(PREFIX))"
 	@echo "make clean"
 
@@ -91,6 +91,13 @@ check-valgrind: all $(TESTS)
 
 check-clang:
 	@$(MAKE) -s CC=clang BUILD=build-clang BIN=build-clang/bin all-objects build-clang/bin/trainyard
+
+# Each fault of tests/mutations/list.txt must be caught by a test.
+check-mutations:
+	@$(MAKE) -s BUILD=build-mut OPT=-O1 seed-faults
+
+seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o)
+	@CC="$(CC)" FLAGS="$(CPPFLAGS) $(CFLAGS)" LIBS="$(LDLIBS)" BUILD=$(BUILD) bash tests/mutations/run.sh $(FAULTS)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard
