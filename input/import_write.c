@@ -222,16 +222,16 @@ static void write_workload(struct json_writer *w, const struct import_result *r,
 
 /* The approaches that make sense for a trace: batch policies for all, the two schools where there are GPUs. */
 struct approach_row {
-    const char *name, *lifecycle, *admission, *scheduler, *gang, *placement;
+    const char *name, *lifecycle, *admission, *stack, *scheduler, *gang, *placement;
     bool gpus, limits;
 };
 static const struct approach_row approach_rows[] = {
-  /* name       lifecycle               admission    scheduler gang            placement GPUs   limits */
-    {"operator", "training-operator-v1", "kueue",     "kube",  "coscheduling", "pack",  true,  false},
-    {"actor",    "ray-train-v2",         "kueue",     "kube",  "none",         "pack",  true,  false},
-    {"fifo",     "none",                 "fifo",      "batch", "none",         "none",  false, false},
-    {"skip",     "none",                 "fifo-skip", "batch", "none",         "none",  false, false},
-    {"easy",     "none",                 "easy",      "batch", "none",         "first", false, true },
+  /* name       lifecycle               admission    stack         scheduler gang            placement GPUs   limits */
+    {"operator", "training-operator-v1", "kueue",     "kueue-0.18", "kube",  "coscheduling", "pack",  true,  false},
+    {"actor",    "ray-train-v2",         "kueue",     "kueue-0.18", "kube",  "none",         "pack",  true,  false},
+    {"fifo",     "none",                 "fifo",      NULL,         "batch", "none",         "none",  false, false},
+    {"skip",     "none",                 "fifo-skip", NULL,         "batch", "none",         "none",  false, false},
+    {"easy",     "none",                 "easy",      NULL,         "batch", "none",         "first", false, true },
 };
 
 static void write_approach(struct json_writer *w, const struct approach_row *a)
@@ -239,6 +239,7 @@ static void write_approach(struct json_writer *w, const struct approach_row *a)
     const char *const member[][2] = {
         {"lifecycle", a->lifecycle},
         {"admission", a->admission},
+        {"stack",     a->stack    },
         {"scheduler", a->scheduler},
         {"gang",      a->gang     },
         {"placement", a->placement}
@@ -246,6 +247,7 @@ static void write_approach(struct json_writer *w, const struct approach_row *a)
     json_write_key(w, a->name);
     json_write_object_inline(w);
     for (size_t i = 0; i < sizeof member / sizeof *member; i++) {
+        if (!member[i][1]) continue;
         json_write_key(w, member[i][0]);
         json_write_string(w, member[i][1]);
     }

@@ -430,6 +430,14 @@ int64_t event_next_time(struct event_queue *q)
     return k == KEY_NONE ? EVENT_NEVER : key_time(k);
 }
 
+bool event_skip_to(struct event_queue *q, int64_t t_ns)
+{
+    assert(t_ns >= q->now_ns);
+    if (event_next_time(q) <= t_ns) return false;
+    q->now_ns = t_ns;
+    return true;
+}
+
 uint64_t event_pending(const struct event_queue *q)
 {
     return q->live;

@@ -390,6 +390,15 @@ static void act(struct sim *s, struct kueue_state *t, const struct kueue_cycle *
     }
 }
 
+static void run_cycle(struct sim *s, struct kueue_state *t)
+{
+    const struct kueue_cycle *c = kueue_run_cycle(t->k, sim_now(s));
+    t->busy_until_ns = sim_now(s) + t->c->kq_cycle + t->c->kq_admission * c->admitted + t->c->kq_eviction * c->evicted +
+                       t->c->kq_message * c->new_messages;
+    act(s, t, c);
+}
+
+/* Cycles follow one another; those between which nothing else happens need no event each. */
 static void on_cycle(void *ctx, void *arg)
 {
     struct sim *s = ctx;
@@ -397,10 +406,10 @@ static void on_cycle(void *ctx, void *arg)
     (void)arg;
     t->cycle_planned = false;
     if (!kueue_ready(t->k)) return;
-    const struct kueue_cycle *c = kueue_run_cycle(t->k, sim_now(s));
-    t->busy_until_ns = sim_now(s) + t->c->kq_cycle + t->c->kq_admission * c->admitted + t->c->kq_eviction * c->evicted +
-                       t->c->kq_message * c->new_messages;
-    act(s, t, c);
+    run_cycle(s, t);
+    while (kueue_ready(t->k) && kueue_next_retry(t->k) > t->busy_until_ns && t->busy_until_ns <= s->horizon_ns &&
+           event_skip_to(s->events, t->busy_until_ns))
+        run_cycle(s, t);
     kick(s);
 }
 

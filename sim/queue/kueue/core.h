@@ -47,6 +47,18 @@ struct assignment {
     uint8_t flavors[KUEUE_MAX_USES]; /* pod set x resource */
 };
 
+/* A head within a cycle. */
+struct entry {
+    uint32_t workload, queue;
+    uint8_t mode, borrow;
+    uint16_t assignment;
+    uint32_t first_target, n_targets;
+    enum kueue_reason reason;
+    uint16_t flavor, resource;
+    int64_t short_by;
+    uint32_t message, tried;
+};
+
 struct shape {
     uint32_t queue;
     int32_t priority;
@@ -58,6 +70,8 @@ struct shape {
     bool all_parked;  /* equivalence hashing: what is in `active` waits too */
     bool listed;      /* in the queue's list of shapes with parked workloads */
     ARRAY(struct assignment *) assignments;
+    struct entry refused;     /* what its last head was told, when that depends on quotas alone, ... */
+    uint64_t refused_version; /* ... and at which version of the quotas; 0: never */
 };
 
 struct group {
@@ -111,18 +125,6 @@ struct candidate {
     uint32_t lca; /* the lowest cohort above both queues */
     uint8_t rank; /* evicted or not, then hierarchical, by priority, own queue */
     uint8_t variant;
-};
-
-/* A head within a cycle. */
-struct entry {
-    uint32_t workload, queue;
-    uint8_t mode, borrow;
-    uint16_t assignment;
-    uint32_t first_target, n_targets;
-    enum kueue_reason reason;
-    uint16_t flavor, resource;
-    int64_t short_by;
-    uint32_t message, tried;
 };
 
 struct held_use { /* usage added for the rest of the cycle */

@@ -46,7 +46,7 @@ static bool reduce(struct kueue *k, uint32_t workload, uint32_t *counts, struct 
     return will_do(k, workload, e, n_targets);
 }
 
-static struct entry nominate(struct kueue *k, uint32_t workload)
+static struct entry evaluate(struct kueue *k, uint32_t workload)
 {
     const struct shape *s = &k->shapes.v[k->workloads.v[workload].shape];
     struct evaluation e;
@@ -73,6 +73,35 @@ static struct entry nominate(struct kueue *k, uint32_t workload)
         n.assignment =
             shape_intern(&k->shapes.v[k->workloads.v[workload].shape], &e.assignment, k->options.n_resources);
     return n;
+}
+
+/* The queue may not preempt, so what its heads are told depends on quotas alone. */
+static bool never_preempts(const struct kueue *k, uint32_t queue)
+{
+    const struct kueue_queue_config *c = &k->queues.v[queue].config;
+    return c->within_queue == KUEUE_PREEMPT_NEVER && c->reclaim_within_cohort == KUEUE_PREEMPT_NEVER &&
+           !c->borrow_within_cohort;
+}
+
+/* A standing line of equal workloads asks the same question again and again: `no fit` depends on nothing but the shape
+ * and the quotas (and on where a workload's search for flavors stood, which only workloads that fitted once have). */
+static struct entry nominate(struct kueue *k, uint32_t workload)
+{
+    uint32_t shape = k->workloads.v[workload].shape;
+    struct shape *s = &k->shapes.v[shape];
+    bool plain = k->workloads.v[workload].tried == 0 && s->reducible == KUEUE_NONE;
+    if (plain && s->refused_version == k->quota.version) {
+        struct entry again = s->refused;
+        again.workload = workload;
+        again.first_target = (uint32_t)k->targets.n;
+        return again;
+    }
+    struct entry e = evaluate(k, workload);
+    if (plain && (e.mode == MODE_NO_FIT || (e.mode == MODE_PREEMPT && never_preempts(k, e.queue)))) {
+        k->shapes.v[shape].refused = e;
+        k->shapes.v[shape].refused_version = k->quota.version;
+    }
+    return e;
 }
 
 /* ---- order ---- */

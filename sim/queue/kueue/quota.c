@@ -70,6 +70,7 @@ void quota_set(struct quota *q, uint32_t node, uint16_t fr, struct kueue_quota q
 /* Parents are added before their children, so one pass from the last node to the first goes from leaves up. */
 void quota_rebuild(struct quota *q)
 {
+    q->version++;
     for (size_t i = 0; i < q->cells.n; i++) {
         struct quota_cell *c = &q->cells.v[i];
         c->subtree = c->nominal;
@@ -99,6 +100,7 @@ static void count_above(struct quota *q, uint32_t leaf, uint16_t fr, bool before
 
 void quota_add(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 {
+    q->version++;
     const struct quota_cell *first = quota_cell(q, leaf, fr);
     bool before = first->usage > first->subtree;
     for (uint32_t node = leaf; amount > 0 && node != KUEUE_NONE; node = q->nodes.v[node].parent) {
@@ -112,6 +114,7 @@ void quota_add(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 
 void quota_remove(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 {
+    q->version++;
     const struct quota_cell *first = quota_cell(q, leaf, fr);
     bool before = first->usage > first->subtree;
     for (uint32_t node = leaf; amount > 0 && node != KUEUE_NONE; node = q->nodes.v[node].parent) {

@@ -47,6 +47,7 @@ struct quota {
     uint32_t n_frs;
     ARRAY(struct quota_node) nodes;
     ARRAY(struct quota_cell) cells; /* node x n_frs */
+    uint64_t version;               /* grows with every change of usage or quota */
 };
 
 /* One entry of a request or of a workload's usage. */
