@@ -207,7 +207,7 @@ static int judge(const struct options *o, const struct compare *c)
     for (size_t r = 0; r < o->rules.n; r++) {
         const struct fail_rule *rule = &o->rules.v[r].rule;
         for (size_t i = 1; i < c->n_approaches; i++) {
-            const struct compare_approach *a = &c->approaches[0], *b = &c->approaches[i];
+            const struct approach_runs *a = &c->approaches[0], *b = &c->approaches[i];
             struct fail_sample s = {a->values + rule->metric * c->n_replications,
                                     b->values + rule->metric * c->n_replications, c->n_replications,
                                     a->bound[rule->metric], b->bound[rule->metric]};

@@ -12,19 +12,8 @@
 #include "run/decimal.h"
 #include "study/compare_jobs.h"
 
-const char *const gpu_class_names[N_GPU_CLASSES] = {"idle", "held", "work", "redone", "down", "absent"};
-
-enum gpu_class gpu_class_of(enum activity a, bool redone)
-{
-    static const enum gpu_class classes[N_ACTIVITY_CLASSES] = {
-        [CLASS_IDLE] = GPU_IDLE, [CLASS_HELD] = GPU_HELD,     [CLASS_WORK] = GPU_WORK,
-        [CLASS_DOWN] = GPU_DOWN, [CLASS_ABSENT] = GPU_ABSENT,
-    };
-    return redone ? GPU_REDONE : classes[activity_table[a].class];
-}
-
 struct reading {
-    const struct compare_source *sources;
+    const struct approach_source *sources;
     size_t n, most; /* sources; replications that there can be */
     struct compare *out;
     struct job_matcher **matchers; /* one a pair */
@@ -35,50 +24,11 @@ struct reading {
 
 /* ---- one replication ---- */
 
-static void describe(struct compare *c, struct compare_approach *a, const struct run *r)
-{
-    if (a->approach) return;
-    a->approach = arena_strdup(&c->arena, r->approach);
-    a->version = arena_strdup(&c->arena, r->version);
-    a->back_end = arena_strdup(&c->arena, r->back_end);
-    a->hash = arena_strdup(&c->arena, r->scenario_hash);
-    a->scenario = arena_strdup(&c->arena, r->scenario_name);
-    a->seed = r->seed;
-}
-
-static void add_cells(cell_sums cells, const struct run *r)
-{
-    for (size_t i = 0; i < r->n_ledger; i++) cells[r->ledger[i].activity][r->ledger[i].redone] += r->ledger[i].sum;
-}
-
-static double existing_gpus(const struct run *r)
-{
-    double sum = 0;
-    for (size_t g = 0; g < r->n_groups; g++) sum += decimal_gpu_s(r->groups[g].existing);
-    return r->end_ns > 0 ? sum / ((double)r->end_ns / 1e9) : 0;
-}
-
-static void add_run(struct reading *rd, size_t approach, size_t k)
-{
-    struct compare_approach *a = &rd->out->approaches[approach];
-    const struct run *r = rd->runs[approach];
-    describe(rd->out, a, r);
-    a->gpus += existing_gpus(r);
-    a->jobs += (double)r->n_jobs;
-    a->not_complete += r->state != RUN_COMPLETE;
-    add_cells(a->cells[k], r);
-    for (size_t m = 0; m < metric_count(); m++) {
-        struct metric_value v = metric_of(r, m);
-        a->values[m * rd->most + k] = v.value;
-        a->bound[m] |= v.bound;
-    }
-}
-
 static void add_replication(struct reading *rd)
 {
     size_t k = rd->out->n_replications++;
     for (size_t i = 0; i < rd->n; i++) {
-        add_run(rd, i, k);
+        approach_runs_add(&rd->out->approaches[i], &rd->out->arena, rd->runs[i]);
         rd->out->unpaired |= rd->runs[i]->replication != rd->runs[0]->replication;
     }
     for (size_t i = 1; i < rd->n; i++) job_matcher_add(rd->matchers[i - 1], k, rd->runs[0], rd->runs[i]);
@@ -143,12 +93,12 @@ static bool read_all(struct reading *rd, char **err)
 
 /* ---- pairing ---- */
 
-static void pair_metrics(struct compare *c, struct compare_pair *p, size_t most)
+static void pair_metrics(struct compare *c, struct compare_pair *p)
 {
-    const struct compare_approach *a = &c->approaches[0], *b = &c->approaches[p->other];
+    const struct approach_runs *a = &c->approaches[0], *b = &c->approaches[p->other];
     p->metrics = arena_calloc(&c->arena, metric_count(), sizeof *p->metrics);
     for (size_t m = 0; m < metric_count(); m++)
-        p->metrics[m] = paired_of(a->values + m * most, b->values + m * most, c->n_replications, PAIRED_LEVEL);
+        p->metrics[m] = paired_of(a->values + m * a->n, b->values + m * b->n, c->n_replications, PAIRED_LEVEL);
 }
 
 /* Sums and paired hours of the cells for which `wanted` says yes. */
@@ -223,44 +173,27 @@ static void begin(struct reading *rd)
     rd->next = xcalloc(rd->n, sizeof *rd->next);
     rd->matchers = xcalloc(rd->n, sizeof *rd->matchers);
     for (size_t i = 0; i < rd->n; i++) {
-        struct compare_approach *a = &c->approaches[i];
-        a->name = arena_strdup(&c->arena, rd->sources[i].name);
-        a->patches_cluster = rd->sources[i].patches_cluster;
-        a->values = arena_calloc(&c->arena, metric_count() * rd->most, sizeof *a->values);
-        a->bound = arena_calloc(&c->arena, metric_count(), sizeof *a->bound);
-        a->cells = arena_calloc(&c->arena, rd->most, sizeof *a->cells);
+        approach_runs_begin(&c->approaches[i], &c->arena, &rd->sources[i]);
         if (i) rd->matchers[i - 1] = job_matcher_create(&c->arena, rd->most);
     }
-}
-
-/* Values were stored with room for `most` replications; pack them to the ones that were read. */
-static void pack_values(struct compare *c, size_t most)
-{
-    for (size_t i = 0; i < c->n_approaches; i++)
-        for (size_t m = 0; m < metric_count(); m++)
-            memmove(c->approaches[i].values + m * c->n_replications, c->approaches[i].values + m * most,
-                    c->n_replications * sizeof(double));
 }
 
 static void finish(struct reading *rd)
 {
     struct compare *c = rd->out;
-    double n = (double)c->n_replications;
     for (size_t i = 0; i < c->n_approaches; i++) {
-        c->approaches[i].gpus /= n;
-        c->approaches[i].jobs /= n;
+        approach_runs_end(&c->approaches[i]);
         c->unpaired |= c->approaches[i].seed != c->approaches[0].seed;
     }
-    pack_values(c, rd->most);
     for (size_t i = 1; i < c->n_approaches; i++) {
         struct compare_pair *p = &c->pairs[i - 1];
         p->other = i;
-        pair_metrics(c, p, c->n_replications);
+        pair_metrics(c, p);
         pair_gpu(c, p);
     }
 }
 
-bool compare_runs(const struct compare_source *sources, size_t n, struct compare *c, char **err)
+bool compare_runs(const struct approach_source *sources, size_t n, struct compare *c, char **err)
 {
     struct reading rd = {.sources = sources, .n = n, .out = c};
     *err = NULL;

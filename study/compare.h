@@ -3,7 +3,7 @@
  * Reads run directories only, so simulated and live runs compare alike. The first source is the base; each other one is
  * compared with it, replication by replication (paired.h).
  *
- *     struct compare_source sources[2] = {{.name = "operator", .dirs = d1, .n = 20}, {.name = "actor", ...}};
+ *     struct approach_source sources[2] = {{.name = "operator", .dirs = d1, .n = 20}, {.name = "actor", ...}};
  *     struct compare c;
  *     if (!compare_runs(sources, 2, &c, &err)) ...              // err: to free; exit 4
  *     compare_text(&c, &out); compare_json(&c, &out); compare_csv(&c, &out);
@@ -31,40 +31,15 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/str.h"
 #include "run/metrics.h"
 #include "run/run.h"
+#include "study/approach_runs.h"
 #include "study/paired.h"
-
-struct compare_source {
-    const char *name; /* as shown */
-    char **dirs;      /* leaves, by replication */
-    size_t n;
-    bool patches_cluster; /* flagged in the output */
-};
-
-/* Classes of GPU time as shown: those of activities, with redone work as one of its own. */
-enum gpu_class { GPU_IDLE, GPU_HELD, GPU_WORK, GPU_REDONE, GPU_DOWN, GPU_ABSENT, N_GPU_CLASSES };
-extern const char *const gpu_class_names[N_GPU_CLASSES];
-enum gpu_class gpu_class_of(enum activity, bool redone);
 
 /* Parts of a job's completion time: the wait reasons, then these. */
 enum { JCT_WORK = N_WAIT_REASONS, JCT_REDONE, N_JCT_PARTS };
 const char *jct_part_name(int part);
-
-typedef share_ns cell_sums[N_ACTIVITIES][2]; /* [activity][redone] */
-
-struct compare_approach {
-    const char *name, *approach, *version, *back_end, *hash, *scenario;
-    uint64_t seed;
-    double gpus, jobs; /* means over the replications; GPUs that existed */
-    bool patches_cluster;
-    size_t not_complete; /* runs that were interrupted, failed or still going */
-    double *values;      /* [metric * n_replications + k] */
-    bool *bound;         /* [metric]: lower bounds among them */
-    cell_sums *cells;    /* [k] */
-};
 
 struct gpu_part { /* one cell; hours of GPU time a replication */
     enum activity activity;
@@ -112,7 +87,7 @@ struct compare_pair {
 };
 
 struct compare {
-    struct compare_approach *approaches; /* [0] is the base */
+    struct approach_runs *approaches; /* [0] is the base */
     size_t n_approaches;
     struct compare_pair *pairs; /* n_approaches - 1 */
     size_t n_replications, left_out;
@@ -121,7 +96,7 @@ struct compare {
     struct arena arena;
 };
 
-bool compare_runs(const struct compare_source *, size_t n, struct compare *, char **err);
+bool compare_runs(const struct approach_source *, size_t n, struct compare *, char **err);
 void compare_free(struct compare *);
 
 /* Forms of the result: for people (at most 100 columns), docs/compare-format.md, a row a figure. */

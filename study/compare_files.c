@@ -6,97 +6,29 @@
 #include <stdio.h>
 
 #include "base/json_write.h"
-#include "run/decimal.h"
 #include "study/compare.h"
 #include "study/compare_jobs.h"
+#include "study/figures.h"
 
 enum { COMPARE_FORMAT = 1 };
 
-static void key_string(struct json_writer *w, const char *key, const char *text)
-{
-    json_write_key(w, key);
-    json_write_string(w, text);
-}
-
-static void key_double(struct json_writer *w, const char *key, double x)
-{
-    json_write_key(w, key);
-    json_write_double(w, x);
-}
-
-static void key_count(struct json_writer *w, const char *key, size_t n)
-{
-    json_write_key(w, key);
-    json_write_uint64(w, n);
-}
-
-static void key_bool(struct json_writer *w, const char *key, bool x)
-{
-    json_write_key(w, key);
-    json_write_bool(w, x);
-}
-
-static void key_interval(struct json_writer *w, const char *key, const struct interval *i)
-{
-    json_write_key(w, key);
-    if (!i->known) {
-        json_write_null(w);
-        return;
-    }
-    json_write_array_inline(w);
-    json_write_double(w, i->low);
-    json_write_double(w, i->high);
-    json_write_end(w);
-}
-
-/* The members of a paired figure, into the object that is open. */
-static void paired_members(struct json_writer *w, const struct paired *p)
-{
-    key_double(w, "base", p->mean_a);
-    key_double(w, "other", p->mean_b);
-    key_double(w, "difference", p->mean);
-    key_interval(w, "interval", &p->difference);
-    key_double(w, "ratio", p->ratio_mean);
-    key_interval(w, "ratio_interval", &p->ratio);
-    key_count(w, "replications", p->n);
-    key_string(w, "verdict", verdict_names[p->verdict]);
-}
-
-static void key_gpu_s(struct json_writer *w, const char *key, share_ns sum)
-{
-    char text[DECIMAL_GPU_S_BYTES + 1];
-    text[decimal_put_gpu_s(text, sum)] = '\0';
-    json_write_key(w, key);
-    json_write_raw(w, text);
-}
-
-/* ns as exact seconds; sums over jobs may pass 64 bits. */
-static void key_exact_s(struct json_writer *w, const char *key, __int128 ns)
-{
-    char text[DECIMAL_GPU_S_BYTES + 2] = "-";
-    size_t sign = ns < 0;
-    text[sign + decimal_put(text + sign, (share_ns)(ns < 0 ? -ns : ns), NS_DIGITS)] = '\0';
-    json_write_key(w, key);
-    json_write_raw(w, text);
-}
-
 /* ---- the parts ---- */
 
-static void write_approach(struct json_writer *w, const struct compare *c, const struct compare_approach *a)
+static void write_approach(struct json_writer *w, const struct compare *c, const struct approach_runs *a)
 {
     json_write_object(w);
-    key_string(w, "name", a->name);
-    key_string(w, "approach", a->approach);
-    key_string(w, "scenario", a->scenario);
-    key_string(w, "scenario_hash", a->hash);
-    key_string(w, "version", a->version);
-    key_string(w, "back_end", a->back_end);
+    figure_string(w, "name", a->name);
+    figure_string(w, "approach", a->approach);
+    figure_string(w, "scenario", a->scenario);
+    figure_string(w, "scenario_hash", a->hash);
+    figure_string(w, "version", a->version);
+    figure_string(w, "back_end", a->back_end);
     json_write_key(w, "seed");
     json_write_uint64(w, a->seed);
-    key_double(w, "gpus", a->gpus);
-    key_double(w, "jobs", a->jobs);
-    key_bool(w, "patches_cluster", a->patches_cluster);
-    key_count(w, "not_complete", a->not_complete);
+    figure_double(w, "gpus", a->gpus);
+    figure_double(w, "jobs", a->jobs);
+    figure_bool(w, "patches_cluster", a->patches_cluster);
+    figure_count(w, "not_complete", a->not_complete);
     json_write_key(w, "values");
     json_write_object(w);
     for (size_t m = 0; m < metric_count(); m++) {
@@ -117,12 +49,12 @@ static void write_metrics(struct json_writer *w, const struct compare *c, const 
     for (size_t m = 0; m < metric_count(); m++) {
         const struct metric_info *info = metric_at(m);
         json_write_object_inline(w);
-        key_string(w, "name", info->name);
-        key_string(w, "unit", info->unit);
-        key_string(w, "better", better[info->better]);
-        paired_members(w, &p->metrics[m]);
-        key_bool(w, "base_bound", c->approaches[0].bound[m]);
-        key_bool(w, "other_bound", c->approaches[p->other].bound[m]);
+        figure_string(w, "name", info->name);
+        figure_string(w, "unit", info->unit);
+        figure_string(w, "better", better[info->better]);
+        figure_paired(w, &p->metrics[m]);
+        figure_bool(w, "base_bound", c->approaches[0].bound[m]);
+        figure_bool(w, "other_bound", c->approaches[p->other].bound[m]);
         json_write_end(w);
     }
     json_write_end(w);
@@ -131,15 +63,15 @@ static void write_metrics(struct json_writer *w, const struct compare *c, const 
 static void write_gpu(struct json_writer *w, const struct gpu_part *g, const char *class, bool cell)
 {
     json_write_object_inline(w);
-    if (class) key_string(w, "class", class);
+    if (class) figure_string(w, "class", class);
     if (cell) {
-        key_string(w, "activity", activity_table[g->activity].name);
-        key_bool(w, "redone", g->redone);
+        figure_string(w, "activity", activity_table[g->activity].name);
+        figure_bool(w, "redone", g->redone);
     }
-    key_gpu_s(w, "base_gpu_s", g->base);
-    key_gpu_s(w, "other_gpu_s", g->other);
-    key_string(w, "unit", "GPU-h");
-    paired_members(w, &g->hours);
+    figure_gpu_s(w, "base_gpu_s", g->base);
+    figure_gpu_s(w, "other_gpu_s", g->other);
+    figure_string(w, "unit", "GPU-h");
+    figure_paired(w, &g->hours);
     json_write_end(w);
 }
 
@@ -165,11 +97,11 @@ static void write_gpu_time(struct json_writer *w, const struct compare_pair *p)
 static void write_part(struct json_writer *w, const struct jct_part *j, const char *name)
 {
     json_write_object_inline(w);
-    if (name) key_string(w, "part", name);
-    key_exact_s(w, "base_s", j->base_ns);
-    key_exact_s(w, "other_s", j->other_ns);
-    key_string(w, "unit", "s");
-    paired_members(w, &j->seconds);
+    if (name) figure_string(w, "part", name);
+    figure_exact_s(w, "base_s", j->base_ns);
+    figure_exact_s(w, "other_s", j->other_ns);
+    figure_string(w, "unit", "s");
+    figure_paired(w, &j->seconds);
     json_write_end(w);
 }
 
@@ -186,12 +118,12 @@ static void write_completion(struct json_writer *w, const struct compare_pair *p
     write_part(w, &p->jct_sum, NULL);
     json_write_key(w, "jobs");
     json_write_object(w);
-    key_count(w, "ended_in_both", p->matches.ended_in_both);
-    key_count(w, "ended_in_base_only", p->matches.ended_in_base_only);
-    key_count(w, "ended_in_other_only", p->matches.ended_in_other_only);
-    key_count(w, "ended_in_neither", p->matches.ended_in_neither);
-    key_count(w, "in_one_run_only", p->matches.in_one_run_only);
-    key_count(w, "other_outcome", p->matches.other_outcome);
+    figure_count(w, "ended_in_both", p->matches.ended_in_both);
+    figure_count(w, "ended_in_base_only", p->matches.ended_in_base_only);
+    figure_count(w, "ended_in_other_only", p->matches.ended_in_other_only);
+    figure_count(w, "ended_in_neither", p->matches.ended_in_neither);
+    figure_count(w, "in_one_run_only", p->matches.in_one_run_only);
+    figure_count(w, "other_outcome", p->matches.other_outcome);
     json_write_end(w);
     json_write_end(w);
 }
@@ -203,15 +135,15 @@ static void write_teams(struct json_writer *w, const struct compare_pair *p)
     for (size_t i = 0; i < p->n_teams; i++) {
         const struct team_change *t = &p->teams[i];
         json_write_object(w);
-        key_string(w, "team", t->team);
-        key_count(w, "jobs", t->jobs);
+        figure_string(w, "team", t->team);
+        figure_count(w, "jobs", t->jobs);
         json_write_key(w, "wait");
         json_write_object_inline(w);
-        paired_members(w, &t->wait);
+        figure_paired(w, &t->wait);
         json_write_end(w);
         json_write_key(w, "jct");
         json_write_object_inline(w);
-        paired_members(w, &t->jct);
+        figure_paired(w, &t->jct);
         json_write_end(w);
         json_write_end(w);
     }
@@ -224,14 +156,14 @@ static void write_changes(struct json_writer *w, const char *key, const struct j
     json_write_array(w);
     for (size_t i = 0; i < n; i++) {
         json_write_object_inline(w);
-        key_string(w, "job", v[i].id);
-        key_count(w, "replication", v[i].replication);
-        key_string(w, "team", v[i].team);
-        key_string(w, "queue", v[i].queue);
-        key_double(w, "gpus", (double)v[i].gpu_shares / 1000);
-        key_exact_s(w, "base_s", v[i].base_ns);
-        key_exact_s(w, "other_s", v[i].other_ns);
-        key_string(w, "most_of_it", jct_part_name(v[i].reason));
+        figure_string(w, "job", v[i].id);
+        figure_count(w, "replication", v[i].replication);
+        figure_string(w, "team", v[i].team);
+        figure_string(w, "queue", v[i].queue);
+        figure_double(w, "gpus", (double)v[i].gpu_shares / 1000);
+        figure_exact_s(w, "base_s", v[i].base_ns);
+        figure_exact_s(w, "other_s", v[i].other_ns);
+        figure_string(w, "most_of_it", jct_part_name(v[i].reason));
         json_write_end(w);
     }
     json_write_end(w);
@@ -240,8 +172,8 @@ static void write_changes(struct json_writer *w, const char *key, const struct j
 static void write_pair(struct json_writer *w, const struct compare *c, const struct compare_pair *p)
 {
     json_write_object(w);
-    key_string(w, "base", c->approaches[0].name);
-    key_string(w, "other", c->approaches[p->other].name);
+    figure_string(w, "base", c->approaches[0].name);
+    figure_string(w, "other", c->approaches[p->other].name);
     write_metrics(w, c, p);
     write_gpu_time(w, p);
     write_completion(w, p);
@@ -258,10 +190,10 @@ void compare_json(const struct compare *c, struct str *out)
     json_write_object(&w);
     json_write_key(&w, "trainyard_compare");
     json_write_int64(&w, COMPARE_FORMAT);
-    key_count(&w, "replications", c->n_replications);
-    key_count(&w, "left_out", c->left_out);
-    key_bool(&w, "paired", !c->unpaired);
-    key_double(&w, "level", PAIRED_LEVEL);
+    figure_count(&w, "replications", c->n_replications);
+    figure_count(&w, "left_out", c->left_out);
+    figure_bool(&w, "paired", !c->unpaired);
+    figure_double(&w, "level", PAIRED_LEVEL);
     json_write_key(&w, "approaches");
     json_write_array(&w);
     for (size_t i = 0; i < c->n_approaches; i++) write_approach(&w, c, &c->approaches[i]);
@@ -276,22 +208,6 @@ void compare_json(const struct compare *c, struct str *out)
 
 /* ---- CSV: a row a figure ---- */
 
-static void csv_text(struct str *out, const char *text)
-{
-    str_append_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"') str_append_char(out, '"');
-        str_append_char(out, *text);
-    }
-    str_append(out, "\",");
-}
-
-static void csv_number(struct str *out, double x, bool known)
-{
-    if (known && isfinite(x)) str_append_double(out, x);
-    str_append_char(out, ',');
-}
-
 struct csv_place { /* where rows of one pair go */
     struct str *out;
     const char *base, *other;
@@ -300,19 +216,19 @@ struct csv_place { /* where rows of one pair go */
 static void csv_row(const struct csv_place *at, const char *section, const char *name, const char *unit,
                     const struct paired *p)
 {
-    csv_text(at->out, section);
-    csv_text(at->out, name);
-    csv_text(at->out, unit);
-    csv_text(at->out, at->base);
-    csv_text(at->out, at->other);
-    csv_number(at->out, p->mean_a, true);
-    csv_number(at->out, p->mean_b, true);
-    csv_number(at->out, p->mean, true);
-    csv_number(at->out, p->difference.low, p->difference.known);
-    csv_number(at->out, p->difference.high, p->difference.known);
-    csv_number(at->out, p->ratio_mean, true);
-    csv_number(at->out, p->ratio.low, p->ratio.known);
-    csv_number(at->out, p->ratio.high, p->ratio.known);
+    figure_csv_text(at->out, section);
+    figure_csv_text(at->out, name);
+    figure_csv_text(at->out, unit);
+    figure_csv_text(at->out, at->base);
+    figure_csv_text(at->out, at->other);
+    figure_csv_number(at->out, p->mean_a, true);
+    figure_csv_number(at->out, p->mean_b, true);
+    figure_csv_number(at->out, p->mean, true);
+    figure_csv_number(at->out, p->difference.low, p->difference.known);
+    figure_csv_number(at->out, p->difference.high, p->difference.known);
+    figure_csv_number(at->out, p->ratio_mean, true);
+    figure_csv_number(at->out, p->ratio.low, p->ratio.known);
+    figure_csv_number(at->out, p->ratio.high, p->ratio.known);
     str_printf(at->out, "%zu,%s\n", p->n, verdict_names[p->verdict]);
 }
 

@@ -30,7 +30,7 @@ static const char *other_name(const struct compare *c, const struct compare_pair
 
 static void header_line(const struct compare *c, struct str *out)
 {
-    const struct compare_approach *a = &c->approaches[0];
+    const struct approach_runs *a = &c->approaches[0];
     struct str s = {0};
     str_printf(&s, "%zu replication%s", c->n_replications, c->n_replications == 1 ? "" : "s");
     if (!c->unpaired) str_printf(&s, " with seed %llu, paired", (unsigned long long)a->seed);
@@ -61,7 +61,7 @@ static void note(struct str *out, const char *fmt, ...)
 
 static void notes(const struct compare *c, struct str *out)
 {
-    const struct compare_approach *base = &c->approaches[0];
+    const struct approach_runs *base = &c->approaches[0];
     if (c->n_replications == 1)
         note(out, "one replication: no interval can be given. The figures are what happened in this one; whether they "
                   "would again, only more replications can tell.");
@@ -70,7 +70,7 @@ static void notes(const struct compare *c, struct str *out)
                   "have cancelled.");
     if (c->left_out) note(out, "%zu runs left out, since not all approaches have their replication.", c->left_out);
     for (size_t i = 0; i < c->n_approaches; i++) {
-        const struct compare_approach *a = &c->approaches[i];
+        const struct approach_runs *a = &c->approaches[i];
         if (a->not_complete) note(out, "%zu runs of %s did not come to their end.", a->not_complete, a->name);
         if (a->patches_cluster)
             note(out, "%s changes the cluster itself, not only how it is used.", a->name);
@@ -99,13 +99,6 @@ static void rule(struct str *out, const char *title)
     str_printf(out, "\n%s\n", title);
 }
 
-static void cell(struct str *out, struct str *text, size_t width)
-{
-    str_append(out, " ");
-    words_right(out, str_text(text), width);
-    str_clear(text);
-}
-
 static void head(struct str *out, const char *first, const char *const *names, const size_t *widths, size_t n)
 {
     words_left(out, first, NAME);
@@ -132,14 +125,14 @@ static void difference_cells(struct str *out, const struct paired *d, const stru
     struct str s = {0};
     words_signed_number(&s, d->mean * u->factor);
     if (d->mean != 0 && isfinite(d->mean)) str_append(&s, unit_shown);
-    cell(out, &s, VALUE);
+    words_cell(out, &s, VALUE);
     if (d->difference.known) {
         words_signed_number(&s, d->difference.low * u->factor);
         str_append(&s, " to ");
         words_signed_number(&s, d->difference.high * u->factor);
     } else
         str_append(&s, "-");
-    cell(out, &s, RANGE);
+    words_cell(out, &s, RANGE);
     str_free(&s);
 }
 
@@ -158,16 +151,16 @@ static void change_cell(struct str *out, const struct paired *d)
         str_append(&s, "0.0 %");
     else
         str_printf(&s, "%+.1f %%", percent);
-    cell(out, &s, CHANGE);
+    words_cell(out, &s, CHANGE);
     str_free(&s);
 }
 
-static void value_cell(struct str *out, const struct compare_approach *a, size_t m, double mean)
+static void value_cell(struct str *out, const struct approach_runs *a, size_t m, double mean)
 {
     struct str s = {0};
     if (a->bound[m] && isfinite(mean)) str_append(&s, ">= ");
     words_amount(&s, metric_at(m)->unit, mean);
-    cell(out, &s, VALUE);
+    words_cell(out, &s, VALUE);
     str_free(&s);
 }
 
@@ -216,14 +209,12 @@ static void gpu_row(struct str *out, const char *name, size_t indent, const stru
     words_name(&s, name);
     words_left(out, str_text(&s), NAME);
     str_clear(&s);
-    words_number(&s, g->hours.mean_a);
-    cell(out, &s, 10);
+    words_number_cell(out, g->hours.mean_a, 10);
     str_printf(&s, "%.2f", base_all > 0 ? 100 * g->hours.mean_a / base_all : 0);
-    cell(out, &s, 7);
-    words_number(&s, g->hours.mean_b);
-    cell(out, &s, 10);
+    words_cell(out, &s, 7);
+    words_number_cell(out, g->hours.mean_b, 10);
     str_printf(&s, "%.2f", other_all > 0 ? 100 * g->hours.mean_b / other_all : 0);
-    cell(out, &s, 7);
+    words_cell(out, &s, 7);
     difference_cells(out, &g->hours, &hours, "");
     str_append(out, "\n");
     str_free(&s);
@@ -249,18 +240,12 @@ static void gpu_table(struct str *out, const struct compare *c, const struct com
 
 static void jct_row(struct str *out, const char *name, const struct paired *d)
 {
-    struct str s = {0};
     struct scale u = scale_of("s", d);
-    words_name(&s, name);
-    words_left(out, str_text(&s), NAME);
-    str_clear(&s);
-    words_amount(&s, "s", d->mean_a);
-    cell(out, &s, VALUE);
-    words_amount(&s, "s", d->mean_b);
-    cell(out, &s, VALUE);
+    words_name_cell(out, name, NAME);
+    words_amount_cell(out, "s", d->mean_a, VALUE);
+    words_amount_cell(out, "s", d->mean_b, VALUE);
     difference_cells(out, d, &u, u.unit);
     str_append(out, "\n");
-    str_free(&s);
 }
 
 static void matches_lines(struct str *out, const struct compare *c, const struct compare_pair *p)
@@ -310,15 +295,12 @@ static int by_size(const void *left, const void *right)
 
 static void team_row(struct str *out, const struct team_change *t)
 {
-    struct str s = {0};
     struct scale w = scale_of("s", &t->wait), j = scale_of("s", &t->jct);
     words_left(out, *t->team ? t->team : "(no team)", 16);
-    words_number(&s, (double)t->jobs);
-    cell(out, &s, 7);
+    words_number_cell(out, (double)t->jobs, 7);
     difference_cells(out, &t->wait, &w, w.unit);
     difference_cells(out, &t->jct, &j, j.unit);
     str_append(out, t->jct.verdict == VERDICT_NONE ? " ~\n" : "\n");
-    str_free(&s);
 }
 
 static void teams_table(struct str *out, const struct compare *c, const struct compare_pair *p)

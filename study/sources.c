@@ -24,15 +24,15 @@ static const char *approach_of(struct sources *s, const char *dir)
     return name;
 }
 
-static struct compare_source *source_named(struct sources *s, size_t from, const char *name)
+static struct approach_source *source_named(struct sources *s, size_t from, const char *name)
 {
     for (size_t i = from; i < s->list.n; i++)
         if (!strcmp(s->list.v[i].name, name)) return &s->list.v[i];
-    array_push(&s->list, (struct compare_source){.name = name});
+    array_push(&s->list, (struct approach_source){.name = name});
     return &array_last(&s->list);
 }
 
-static void add_dir(struct sources *s, struct compare_source *to, const char *dir)
+static void add_dir(struct sources *s, struct approach_source *to, const char *dir)
 {
     char **dirs = arena_calloc(&s->arena, to->n + 1, sizeof *dirs);
     if (to->n) memcpy(dirs, to->dirs, to->n * sizeof *dirs);
@@ -97,7 +97,7 @@ static bool find(const struct sources *s, const char *name, size_t *at, char **e
 
 bool sources_keep(struct sources *s, const char *const *names, size_t n, char **err)
 {
-    struct compare_source *kept = xcalloc(n + 1, sizeof *kept);
+    struct approach_source *kept = xcalloc(n + 1, sizeof *kept);
     size_t at;
     for (size_t i = 0; i < n; i++) {
         if (!find(s, names[i], &at, err)) {
@@ -116,7 +116,7 @@ bool sources_base(struct sources *s, const char *name, char **err)
 {
     size_t at;
     if (!find(s, name, &at, err)) return false;
-    struct compare_source base = s->list.v[at];
+    struct approach_source base = s->list.v[at];
     memmove(s->list.v + 1, s->list.v, at * sizeof *s->list.v);
     s->list.v[0] = base;
     return true;

@@ -14,10 +14,10 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "study/compare.h"
+#include "study/approach_runs.h"
 
 struct sources {
-    ARRAY(struct compare_source) list;
+    ARRAY(struct approach_source) list;
     struct arena arena;
 };
 

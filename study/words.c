@@ -125,3 +125,34 @@ void words_name(struct str *s, const char *name)
 {
     for (; *name; name++) str_append_char(s, *name == '_' ? ' ' : *name);
 }
+
+void words_cell(struct str *s, struct str *text, size_t width)
+{
+    str_append(s, " ");
+    words_right(s, str_text(text), width);
+    str_clear(text);
+}
+
+void words_number_cell(struct str *s, double x, size_t width)
+{
+    struct str text = {0};
+    words_number(&text, x);
+    words_cell(s, &text, width);
+    str_free(&text);
+}
+
+void words_amount_cell(struct str *s, const char *unit, double x, size_t width)
+{
+    struct str text = {0};
+    words_amount(&text, unit, x);
+    words_cell(s, &text, width);
+    str_free(&text);
+}
+
+void words_name_cell(struct str *s, const char *name, size_t width)
+{
+    struct str text = {0};
+    words_name(&text, name);
+    words_left(s, str_text(&text), width);
+    str_free(&text);
+}

@@ -33,6 +33,13 @@ void words_wrapped(struct str *, const char *text, size_t indent, size_t width);
 void words_left(struct str *, const char *text, size_t width);
 void words_right(struct str *, const char *text, size_t width);
 
+/* The same after a blank: a cell of a table. words_cell empties the text. */
+void words_cell(struct str *, struct str *text, size_t width);
+void words_number_cell(struct str *, double x, size_t width);
+void words_amount_cell(struct str *, const char *unit, double x, size_t width);
+/* A name of the files as words, left aligned. */
+void words_name_cell(struct str *, const char *name, size_t width);
+
 /* A name of the files as words: "image_pull" -> "image pull". */
 void words_name(struct str *, const char *name);
 

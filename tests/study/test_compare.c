@@ -195,7 +195,7 @@ static void test_null(void **state)
 }
 
 /* What the runs themselves say: existing GPU time, and completion times by id. */
-static void sums_of_runs(const struct compare_source *s, share_ns *existing)
+static void sums_of_runs(const struct approach_source *s, share_ns *existing)
 {
     *existing = 0;
     for (size_t i = 0; i < s->n; i++) {
