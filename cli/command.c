@@ -18,6 +18,7 @@ const struct command commands[] = {
     {"export", "write a run in another format", cmd_export, &argp_export},
     {"import", "turn a trace into a scenario or a workload profile", cmd_import, &argp_import},
     {"profiles", "list the shipped profiles and the constants of the stacks", cmd_profiles, &argp_profiles},
+    {"report", "what the runs of each approach were: metrics, ledgers, waits, the busiest", cmd_report, &argp_report},
     {"run", "simulate a scenario under its approaches", cmd_run, &argp_run},
     {"version", "print the version", cmd_version, &argp_version},
 };

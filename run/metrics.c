@@ -108,6 +108,11 @@ const struct metric_info *metric_at(size_t index)
     return &table[index];
 }
 
+bool metric_is_quantile(size_t index)
+{
+    return index < M_MAKESPAN && index % N_STATISTICS != MEAN;
+}
+
 int metric_find(const char *name)
 {
     for (int i = 0; i < N_METRICS; i++)

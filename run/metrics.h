@@ -54,6 +54,8 @@ const struct metric_info *metric_at(size_t);
  * gpu_hours_down. */
 int metric_find(const char *name);
 struct metric_value metric_of(const struct run *, size_t index);
+/* An order statistic (p50, p95, p99, max): skewed over replications where means are not. */
+bool metric_is_quantile(size_t index);
 
 struct metrics;
 /* horizon_ns -1: open. */

@@ -98,7 +98,7 @@ static void pair_metrics(struct compare *c, struct compare_pair *p)
     const struct approach_runs *a = &c->approaches[0], *b = &c->approaches[p->other];
     p->metrics = arena_calloc(&c->arena, metric_count(), sizeof *p->metrics);
     for (size_t m = 0; m < metric_count(); m++)
-        p->metrics[m] = paired_of(a->values + m * a->n, b->values + m * b->n, c->n_replications, PAIRED_LEVEL);
+        p->metrics[m] = paired_metric(m, a->values + m * a->n, b->values + m * b->n, c->n_replications, PAIRED_LEVEL);
 }
 
 /* Sums and paired hours of the cells for which `wanted` says yes. */

@@ -17,18 +17,7 @@ enum { COMPARE_FORMAT = 1 };
 static void write_approach(struct json_writer *w, const struct compare *c, const struct approach_runs *a)
 {
     json_write_object(w);
-    figure_string(w, "name", a->name);
-    figure_string(w, "approach", a->approach);
-    figure_string(w, "scenario", a->scenario);
-    figure_string(w, "scenario_hash", a->hash);
-    figure_string(w, "version", a->version);
-    figure_string(w, "back_end", a->back_end);
-    json_write_key(w, "seed");
-    json_write_uint64(w, a->seed);
-    figure_double(w, "gpus", a->gpus);
-    figure_double(w, "jobs", a->jobs);
-    figure_bool(w, "patches_cluster", a->patches_cluster);
-    figure_count(w, "not_complete", a->not_complete);
+    figure_approach(w, a);
     json_write_key(w, "values");
     json_write_object(w);
     for (size_t m = 0; m < metric_count(); m++) {
@@ -229,7 +218,7 @@ static void csv_row(const struct csv_place *at, const char *section, const char 
     figure_csv_number(at->out, p->ratio_mean, true);
     figure_csv_number(at->out, p->ratio.low, p->ratio.known);
     figure_csv_number(at->out, p->ratio.high, p->ratio.known);
-    str_printf(at->out, "%zu,%s\n", p->n, verdict_names[p->verdict]);
+    str_printf(at->out, "%zu,%s,%s\n", p->n, verdict_names[p->verdict], interval_method_names[p->method]);
 }
 
 static void csv_pair(const struct csv_place *at, const struct compare_pair *p)
@@ -254,7 +243,7 @@ static void csv_pair(const struct csv_place *at, const struct compare_pair *p)
 void compare_csv(const struct compare *c, struct str *out)
 {
     str_append(out, "section,name,unit,base_approach,other_approach,base,other,difference,low,high,ratio,ratio_low,"
-                    "ratio_high,replications,verdict\n");
+                    "ratio_high,replications,verdict,method\n");
     for (size_t i = 0; i + 1 < c->n_approaches; i++) {
         struct csv_place at = {out, c->approaches[0].name, c->approaches[c->pairs[i].other].name};
         csv_pair(&at, &c->pairs[i]);

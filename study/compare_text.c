@@ -170,6 +170,25 @@ static const char *const shown_metrics[] = {
     "restarts",  "preemptions",  "utilisation", "goodput",  "waste",
 };
 
+/* How the intervals of this table came about. */
+static void method_line(struct str *out, const struct compare_pair *p)
+{
+    bool bootstrap = false, few = false;
+    for (size_t m = 0; m < metric_count(); m++) {
+        bootstrap |= p->metrics[m].method == METHOD_BOOTSTRAP;
+        few |= metric_is_quantile(m) && p->metrics[m].difference.known && p->metrics[m].method == METHOD_STUDENT;
+    }
+    if (!bootstrap && !few) return;
+    str_append(out, "  ");
+    if (bootstrap)
+        words_wrapped(out, "intervals: Student's t over the replications; of quantiles (p50, p95, p99) a paired bootstrap "
+                           "over them, since they are skewed", 2, WIDTH);
+    else
+        words_wrapped(out, "intervals: Student's t over the replications, of quantiles too: a bootstrap needs 8 replications "
+                           "at least", 2, WIDTH);
+    str_append(out, "\n");
+}
+
 static void metrics_table(struct str *out, const struct compare *c, const struct compare_pair *p)
 {
     const char *names[] = {base_name(c), other_name(c, p), "difference", "95 % interval", "change"};
@@ -196,6 +215,7 @@ static void metrics_table(struct str *out, const struct compare *c, const struct
         "or of failed jobs; ~ no difference shown; >= lower bound, since some jobs had not ended",
         2, WIDTH);
     str_append(out, "\n");
+    method_line(out, p);
 }
 
 /* One row of the GPU ledger. */

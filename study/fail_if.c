@@ -163,8 +163,8 @@ static bool beyond(enum fail_op op, const struct interval *i, double x)
 
 static struct interval interval_for(const struct fail_rule *r, const struct fail_sample *s)
 {
-    if (r->against == AGAINST_NUMBER) return interval_of_mean(s->other, s->n, PAIRED_LEVEL);
-    struct paired p = paired_of(s->base, s->other, s->n, PAIRED_LEVEL);
+    if (r->against == AGAINST_NUMBER) return interval_of_metric(r->metric, s->other, s->n, PAIRED_LEVEL);
+    struct paired p = paired_metric(r->metric, s->base, s->other, s->n, PAIRED_LEVEL);
     return r->against == AGAINST_RATIO ? p.ratio : p.difference;
 }
 

@@ -56,6 +56,7 @@ void figure_paired(struct json_writer *w, const struct paired *p)
     figure_interval(w, "ratio_interval", &p->ratio);
     figure_count(w, "replications", p->n);
     figure_string(w, "verdict", verdict_names[p->verdict]);
+    figure_string(w, "method", interval_method_names[p->method]);
 }
 
 void figure_gpu_s(struct json_writer *w, const char *key, share_ns sum)
@@ -74,6 +75,22 @@ void figure_exact_s(struct json_writer *w, const char *key, __int128 ns)
     text[sign + decimal_put(text + sign, (share_ns)(ns < 0 ? -ns : ns), NS_DIGITS)] = '\0';
     json_write_key(w, key);
     json_write_raw(w, text);
+}
+
+void figure_approach(struct json_writer *w, const struct approach_runs *a)
+{
+    figure_string(w, "name", a->name);
+    figure_string(w, "approach", a->approach);
+    figure_string(w, "scenario", a->scenario);
+    figure_string(w, "scenario_hash", a->hash);
+    figure_string(w, "version", a->version);
+    figure_string(w, "back_end", a->back_end);
+    json_write_key(w, "seed");
+    json_write_uint64(w, a->seed);
+    figure_double(w, "gpus", a->gpus);
+    figure_double(w, "jobs", a->jobs);
+    figure_bool(w, "patches_cluster", a->patches_cluster);
+    figure_count(w, "not_complete", a->not_complete);
 }
 
 /* ---- CSV ---- */

@@ -17,6 +17,7 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "run/ledger.h"
+#include "study/approach_runs.h"
 #include "study/paired.h"
 
 void figure_string(struct json_writer *, const char *key, const char *text);
@@ -29,6 +30,9 @@ void figure_gpu_s(struct json_writer *, const char *key, share_ns);
 void figure_exact_s(struct json_writer *, const char *key, __int128 ns);
 /* The members of a paired figure, into the object that is open. */
 void figure_paired(struct json_writer *, const struct paired *);
+
+/* What an approach is, likewise; docs/compare-format.md, "Approach", up to not_complete. */
+void figure_approach(struct json_writer *, const struct approach_runs *);
 
 void figure_csv_text(struct str *, const char *);
 void figure_csv_number(struct str *, double, bool known);

@@ -7,8 +7,14 @@
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "run/metrics.h"
+#include "study/bootstrap.h"
 
 const char *const verdict_names[N_VERDICTS] = {"unknown", "same", "none_shown", "less", "more"};
+const char *const interval_method_names[] = {"student", "bootstrap"};
 
 /* Sums of a sample of pairs about their means. */
 struct moments {
@@ -108,4 +114,51 @@ struct interval interval_of_mean(const double *x, size_t n, double level)
     if (m.n < 2) return r;
     double half = student_t(m.n, level) * sqrt(m.var_a / (double)m.n);
     return (struct interval){m.mean_a - half, m.mean_a + half, true};
+}
+
+/* ---- metrics ---- */
+
+enum interval_method interval_method_of(size_t metric, size_t n)
+{
+    return metric_is_quantile(metric) && n >= BOOTSTRAP_LEAST ? METHOD_BOOTSTRAP : METHOD_STUDENT;
+}
+
+/* The usable pairs, in 2 * n values to free. */
+static size_t usable_pairs(const double *a, const double *b, size_t n, double **x, double **y)
+{
+    size_t k = 0;
+    *x = xcalloc(2 * n + 1, sizeof **x);
+    *y = *x + n;
+    for (size_t i = 0; i < n; i++) {
+        if (!usable(a[i], b[i])) continue;
+        (*x)[k] = a[i];
+        (*y)[k++] = b[i];
+    }
+    return k;
+}
+
+struct paired paired_metric(size_t metric, const double *a, const double *b, size_t n, double level)
+{
+    struct paired p = paired_of(a, b, n, level);
+    p.method = interval_method_of(metric, p.n);
+    if (p.method == METHOD_STUDENT) return p;
+    double *x, *y;
+    usable_pairs(a, b, n, &x, &y);
+    p.difference = bootstrap_difference(x, y, p.n, level, &p.ratio);
+    p.verdict = verdict_of(&p.difference, p.verdict == VERDICT_SAME);
+    free(x);
+    return p;
+}
+
+struct interval interval_of_metric(size_t metric, const double *x, size_t n, double level)
+{
+    double *values, *zero;
+    size_t k = usable_pairs(x, x, n, &values, &zero);
+    struct interval r = interval_of_mean(x, n, level);
+    if (interval_method_of(metric, k) == METHOD_BOOTSTRAP) {
+        for (size_t i = 0; i < k; i++) zero[i] = 0;
+        r = bootstrap_difference(zero, values, k, level, NULL);
+    }
+    free(values);
+    return r;
 }

@@ -40,6 +40,18 @@ static void add_dir(struct sources *s, struct approach_source *to, const char *d
     to->dirs = dirs;
 }
 
+/* A name that is there already: its directory tells it apart, with the approach when there are several in it. */
+static void tell_apart(struct sources *s, size_t from, const char *dir)
+{
+    for (size_t i = from; i < s->list.n; i++)
+        for (size_t k = 0; k < from; k++) {
+            if (strcmp(s->list.v[k].name, s->list.v[i].name)) continue;
+            s->list.v[i].name = s->list.n == from + 1 ? arena_strdup(&s->arena, dir)
+                                                      : arena_printf(&s->arena, "%s:%s", dir, s->list.v[i].name);
+            break;
+        }
+}
+
 static bool add_leaves(struct sources *s, const char *dir, char **err)
 {
     struct run_list leaves;
@@ -48,6 +60,7 @@ static bool add_leaves(struct sources *s, const char *dir, char **err)
     for (size_t i = 0; i < leaves.n; i++)
         add_dir(s, source_named(s, from, approach_of(s, leaves.dirs[i])), leaves.dirs[i]);
     run_list_free(&leaves);
+    tell_apart(s, from, dir);
     return true;
 }
 
@@ -74,11 +87,6 @@ bool sources_add_run(struct sources *s, const char *dir, char **err)
         *err = str_take(&text);
         free(names);
         return false;
-    }
-    for (size_t i = 0; i < from; i++) {
-        if (strcmp(s->list.v[i].name, s->list.v[from].name)) continue;
-        s->list.v[from].name = arena_strdup(&s->arena, dir);
-        break;
     }
     return true;
 }

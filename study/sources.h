@@ -2,10 +2,12 @@
  *
  *     struct sources s = {0};
  *     if (!sources_add_tree(&s, "out", &err)) ...         // each approach below out/ is one source; err: to free
- *     if (!sources_add_run(&s, "old/actor", &err)) ...    // exactly one approach, named by its directory when needed
+ *     if (!sources_add_run(&s, "old/actor", &err)) ...    // exactly one approach
  *     if (!sources_base(&s, "actor", &err)) ...           // to the front
  *     compare_runs(s.list.v, s.list.n, &c, &err);
  *     sources_free(&s);
+ *
+ * An approach of a name that is there already is named by its directory: "new", or "new:actor" where that holds several.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -55,6 +55,12 @@ expect 4 "" "none" explain "$out/none"
 expect 3 "" "no job" explain "$out/runs/strict/0" d
 expect 0 "MASTER_ADDR=tune-3-master-0" "" explain --env scenarios/two-teams.json tune-3
 expect 2 "" "needs a JOB" explain --env scenarios/two-teams.json
+expect 0 "Who used the GPUs" "" report "$out/runs"
+expect 0 '"trainyard_report": 1' "" report "$out/runs" --format json
+expect 0 '^"skip","metric","mean_wait","","s",33,33,33,2$' "" report "$out/runs" --format csv # waits 0, 99, 0 twice
+expect 2 "" "RUN is missing" report
+expect 4 "" "no run here" report docs
+expect 4 "" "no approach \"stric\"" report "$out/runs" -a stric
 expect 0 "^strict,0,c,succeeded" "" export "$out/runs" --to csv -o -
 expect 0 "" "" export "$out/runs" --to csv -o "$out/csv"
 for table in jobs ledger timeline nodes; do

@@ -139,7 +139,7 @@ static void test_run(void **state)
     assert_says(&text, "23.53 %");                                                    /* 160 / 680 */
     assert_says(&text, "39.68        1   1.63 min  c");                               /* 98 / 247 */
     assert_says(&text, "60.32        2   1.65 min  b");                               /* 149 / 247 */
-    assert_says(&text, "blue                            1   2.47 min  order (66 %)"); /* 98 / 148 */
+    assert_says(&text, "blue                            1   2.47 min   2.47 min  order (66 %)"); /* 98 / 148 */
     str_free(&text);
     run_close(r);
 }
