@@ -22,7 +22,7 @@ may() { # part -> parts that it may include
         sim/operator | sim/actor) echo "sim sim/queue sim/kube sim/train sim/cluster sim/engine models run input" ;;
         sim) echo "sim/actor sim/operator sim/queue sim/kube sim/train sim/cluster sim/engine models run input" ;;
         real) echo "input run models" ;;
-        study) echo "run sim sim/operator sim/actor real input models" ;;
+        study) echo "run sim sim/engine sim/operator sim/actor real input models" ;;
         viz) echo "run" ;;
         cli) echo "base models input run sim sim/operator sim/actor real study" ;;
     esac
