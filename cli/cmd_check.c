@@ -2,8 +2,10 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -61,23 +63,30 @@ static bool print_findings(const struct scenario *s)
     return problem;
 }
 
-/* Errors of the first load are those of the file; the others could only repeat them. */
+/* Errors of the first approach are mostly the file's; the others could only repeat them. */
+static bool check_all(const char *file, const char *text, size_t n, struct diag *d)
+{
+    struct scenario *first = scenario_read(file, text, n, NULL, NULL, d);
+    if (!first) return false;
+    print_size(first);
+    bool problem = print_findings(first);
+    for (uint32_t a = 1; a < first->n_approaches; a++) {
+        struct scenario *s = scenario_read(file, text, n, first->approach_names[a], NULL, d);
+        if (!s) continue;
+        problem |= print_findings(s);
+        scenario_free(s);
+    }
+    scenario_free(first);
+    return problem;
+}
+
 static int check(const char *file)
 {
     struct diag d = {0};
-    struct scenario *first = scenario_load(file, NULL, NULL, &d);
-    bool problem = false;
-    if (first) {
-        print_size(first);
-        problem |= print_findings(first);
-        for (uint32_t a = 1; a < first->n_approaches; a++) {
-            struct scenario *s = scenario_load(file, first->approach_names[a], NULL, &d);
-            if (!s) break;
-            problem |= print_findings(s);
-            scenario_free(s);
-        }
-        scenario_free(first);
-    }
+    size_t n;
+    char *text = file_read(file, FILE_READ_MAX, &n, &d);
+    bool problem = text && check_all(file, text, n, &d);
+    free(text);
     fflush(stdout);
     int code = command_diag(&d);
     return code == EXIT_OK && problem ? EXIT_CHECK : code;

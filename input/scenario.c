@@ -35,7 +35,7 @@ const struct object_type scenario_type = OBJECT(raw_scenario, scenario_fields, "
 
 static const char *default_name(struct arena *arena, const char *file)
 {
-    const char *base = path_base(file);
+    const char *base = strcmp(file, "-") == 0 ? "stdin" : path_base(file);
     const char *dot = strrchr(base, '.');
     return arena_strndup(arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
@@ -93,10 +93,16 @@ struct scenario *scenario_load(const char *file, const char *approach, const cha
     return from_document(json_load(file, d), file, approach, overrides, errors, d);
 }
 
-struct scenario *scenario_parse(const char *name, const char *text, size_t n, const char *approach, struct diag *d)
+struct scenario *scenario_read(const char *file, const char *text, size_t n, const char *approach,
+                               const char *const *overrides, struct diag *d)
 {
     size_t errors = diag_errors(d);
-    return from_document(json_parse(name, text, n, d), name, approach, NULL, errors, d);
+    return from_document(json_parse(file, text, n, d), file, approach, overrides, errors, d);
+}
+
+struct scenario *scenario_parse(const char *name, const char *text, size_t n, const char *approach, struct diag *d)
+{
+    return scenario_read(name, text, n, approach, NULL, d);
 }
 
 void scenario_free(struct scenario *s)

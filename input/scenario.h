@@ -273,6 +273,9 @@ struct scenario {
 
 /* `approach` NULL: the first. `overrides`: "pointer=value" texts applied as patches (NULL-terminated), or NULL. */
 struct scenario *scenario_load(const char *file, const char *approach, const char *const *overrides, struct diag *);
+/* The same of a text that was read from `file` before: a file, or stdin, is read once for all its approaches. */
+struct scenario *scenario_read(const char *file, const char *text, size_t n, const char *approach,
+                               const char *const *overrides, struct diag *);
 struct scenario *scenario_parse(const char *name, const char *text, size_t n, const char *approach, struct diag *);
 /* The workload of one replication: generated classes drawn anew by (seed, replication); others as they are. Job
  * tables of a trace are shared, not copied. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/str.h"
@@ -83,21 +84,30 @@ static char *cell_dir(const struct runs_plan *p, const struct runs *r, const str
     return str_take(&dir);
 }
 
-/* Loads the scenario once for each approach; the first load tells which there are. */
-static bool load_all(const struct runs_plan *p, struct runs *r, struct diag *d)
+/* Builds the scenario once for each approach; the first one tells which there are. */
+static bool read_all(const struct runs_plan *p, struct runs *r, const char *text, size_t n, struct diag *d)
 {
-    struct scenario *first = scenario_load(p->scenario, p->n_approaches ? p->approaches[0] : NULL, p->overrides, d);
+    struct scenario *first = scenario_read(p->scenario, text, n, p->n_approaches ? p->approaches[0] : NULL, p->overrides, d);
     if (!first) return false;
     r->n_approaches = p->n_approaches ? (uint32_t)p->n_approaches : first->n_approaches;
     r->scenarios = xcalloc(r->n_approaches, sizeof *r->scenarios);
     r->scenarios[0] = first;
     for (uint32_t a = 1; a < r->n_approaches; a++) {
         const char *name = p->n_approaches ? p->approaches[a] : first->approach_names[a];
-        r->scenarios[a] = scenario_load(p->scenario, name, p->overrides, d);
+        r->scenarios[a] = scenario_read(p->scenario, text, n, name, p->overrides, d);
         if (!r->scenarios[a]) return false;
     }
     r->n_replications = p->replications ? p->replications : first->run.replications;
     return true;
+}
+
+static bool load_all(const struct runs_plan *p, struct runs *r, struct diag *d)
+{
+    size_t n;
+    char *text = file_read(p->scenario, FILE_READ_MAX, &n, d);
+    bool ok = text && read_all(p, r, text, n, d);
+    free(text);
+    return ok;
 }
 
 bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)

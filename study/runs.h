@@ -25,7 +25,7 @@
 #include "sim/simulate.h"
 
 struct runs_plan {
-    const char *scenario;         /* file; "-" is stdin only with a single approach */
+    const char *scenario;         /* file; "-": stdin */
     const char *const *approaches; /* NULL: all of the scenario */
     size_t n_approaches;
     const char *const *overrides; /* "pointer=value", NULL-terminated; NULL: none */
