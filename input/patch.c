@@ -1,8 +1,8 @@
 /* patch.c - chooses an approach, follows `like`, and patches the tree before it is read.
  *
  * The approach's keys are those of the one it is like, its own on top (a lifecycle or stack map is merged key by key).
- * Patches are applied from the root of the `like` chain down, then the overrides of the command line. A patch of null
- * removes what is there; a pointer whose last key does not exist yet adds it.
+ * Patches are applied from the root of the `like` chain down, then the overrides of the command line; those of approaches
+ * come first, as if the file said so. A patch of null removes what is there; a pointer to what does not exist yet adds it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -89,9 +89,10 @@ static bool apply_one(struct build *b, struct value *root, const char *pointer, 
 {
     struct value *object;
     const char *key, *wrong;
-    struct value *at = value_find(b->arena, root, pointer, &object, &key, &wrong);
+    struct value *at = value_find(b->arena, root, pointer, with->kind != VALUE_NULL, &object, &key, &wrong);
     if (wrong || at == root) {
-        value_error(b->diag, with, "patch %s: %s", pointer, wrong ? wrong : "the whole scenario cannot be replaced");
+        value_error(b->diag, with, "patch \"%s\": %s", pointer,
+                    wrong ? wrong : "the whole scenario cannot be replaced; a pointer is like /run/seed");
         return false;
     }
     if (with->kind == VALUE_NULL) {
@@ -123,20 +124,13 @@ static bool apply_patch(struct build *b, struct value *root, const struct value 
     return cluster;
 }
 
-/* /approaches/NAME/... of another approach than the chosen one: nothing to do here. */
-static bool of_other_approach(const struct scenario *s, const char *text, const char *approach)
+static bool is_of_approaches(const char *override)
 {
-    static const char start[] = "/approaches/";
-    if (!str_starts_with(text, start)) return false;
-    const char *name = text + sizeof start - 1;
-    size_t n = strcspn(name, "/=");
-    for (uint32_t i = 0; i < s->n_approaches; i++)
-        if (strlen(s->approach_names[i]) == n && strncmp(s->approach_names[i], name, n) == 0)
-            return strcmp(s->approach_names[i], approach) != 0;
-    return false;
+    static const char at[] = "/approaches";
+    return str_starts_with(override, at) && strchr("/=", override[sizeof at - 1]);
 }
 
-static void apply_override(struct build *b, struct value *root, const char *text, const char *approach)
+static void apply_override(struct build *b, struct value *root, const char *text)
 {
     const char *equals = strchr(text, '=');
     struct diag quiet = { 0 };
@@ -144,10 +138,15 @@ static void apply_override(struct build *b, struct value *root, const char *text
         diag_error(b->diag, b->s->file, 0, NULL, "override \"%s\": POINTER=VALUE needed", text);
         return;
     }
-    if (of_other_approach(b->s, text, approach)) return;
     struct value *with = value_from_text(b->arena, b->s->file, equals + 1, &quiet);
     apply_one(b, root, arena_strndup(b->arena, text, (size_t)(equals - text)), with);
     diag_free(&quiet);
+}
+
+static void apply_overrides(struct build *b, struct value *root, const char *const *overrides, bool of_approaches)
+{
+    for (size_t i = 0; overrides && overrides[i]; i++)
+        if (is_of_approaches(overrides[i]) == of_approaches) apply_override(b, root, overrides[i]);
 }
 
 static void name_approaches(struct build *b, const struct value *approaches)
@@ -160,6 +159,7 @@ static void name_approaches(struct build *b, const struct value *approaches)
 /* Leaves the merged approach as the only one. */
 bool patch_apply(struct build *b, struct value *root, const char **approach, const char *const *overrides)
 {
+    apply_overrides(b, root, overrides, true);
     struct value *approaches = value_member(root, "approaches"), *chain[LIKE_MAX];
     if (approaches && (approaches->kind != VALUE_OBJECT || approaches->n == 0)) {
         value_error(b->diag, approaches, "an object with at least one approach needed");
@@ -185,6 +185,6 @@ bool patch_apply(struct build *b, struct value *root, const char **approach, con
     while (only->child) value_remove(only->child);
     value_append(b->arena, only, *approach, m);
     value_replace(approaches, only);
-    for (size_t i = 0; overrides && overrides[i]; i++) apply_override(b, root, overrides[i], *approach);
+    apply_overrides(b, root, overrides, false);
     return true;
 }

@@ -309,7 +309,17 @@ static struct value *array_step(struct arena *arena, const struct value *v, char
     return found;
 }
 
-struct value *value_find(struct arena *arena, struct value *root, const char *pointer, struct value **object,
+static struct value *new_object(struct arena *arena, struct value *into, const char *key)
+{
+    struct value *v = arena_calloc(arena, 1, sizeof *v);
+    v->kind = VALUE_OBJECT;
+    v->file = into->file;
+    v->line = into->line;
+    value_append(arena, into, key, v);
+    return v;
+}
+
+struct value *value_find(struct arena *arena, struct value *root, const char *pointer, bool make, struct value **object,
                          const char **key, const char **wrong)
 {
     struct value *v = root;
@@ -323,8 +333,9 @@ struct value *value_find(struct arena *arena, struct value *root, const char *po
             v = array_step(arena, v, token, wrong);
         } else if (v->kind == VALUE_OBJECT) {
             struct value *member = value_member(v, token);
+            if (!member && *pointer && make) member = new_object(arena, v, token);
             if (!member && *pointer) *wrong = arena_printf(arena, "there is no \"%s\"", token);
-            if (!member) *object = v, *key = token;
+            if (!member) *object = v, *key = token; /* of use when it is the last */
             v = member;
         } else {
             *wrong = arena_printf(arena, "\"%s\" cannot be looked up in a value that is no object or array", token);

@@ -71,8 +71,9 @@ void value_pointer(const struct value *v, struct str *out);
 
 /* Walks a pointer of RFC 6901 with selectors: `[name]` takes the element of an array whose name, group, id or
  * metadata.name is that. NULL with *wrong (in the arena) when it leads nowhere. When only the last member of an object
- * is missing, gives NULL, *object is that object and *key the missing key. */
-struct value *value_find(struct arena *arena, struct value *root, const char *pointer, struct value **object,
+ * is missing, gives NULL, *object is that object and *key the missing key. With `make`, objects that are missing on the
+ * way there are made. */
+struct value *value_find(struct arena *arena, struct value *root, const char *pointer, bool make, struct value **object,
                          const char **key, const char **wrong);
 
 const char *value_kind_name(const struct value *v); /* "object", "true or false" ... */
