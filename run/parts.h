@@ -47,6 +47,12 @@ void inside_keep_job(struct run_inside *, const struct job_row *);
 
 /* run.json */
 void manifest_text(struct str *, const struct run_inside *, bool with_summary);
+/* The files that a run's directory may hold, run.json last. */
+enum { N_RUN_FILES = 6 };
+extern const char *const run_files[N_RUN_FILES];
+/* Whether a run may be written into `dir`: nothing of these names is there, or they are a run's, which `force` replaces.
+ * A scenario.json or jobs.csv that is somebody else's is never touched. */
+bool run_may_write(const char *dir, bool force, char **err);
 /* False and entries in the diag when it is no manifest of a run. `name` stands in the errors. */
 bool manifest_parse(struct run_inside *, const char *name, const char *text, size_t n, struct diag *);
 

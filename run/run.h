@@ -80,7 +80,7 @@ struct run_meta {
 };
 
 /* Makes DIR/ ready to be the top of a run tree. A tree below it that holds runs already is refused, or, with `force`,
- * its run files (and directories that become empty) are removed; files of others stay. For single runs run_create is
+ * its run files (and directories that become empty) are removed; files of others stay, and are never written over. For single runs run_create is
  * enough. */
 bool run_prepare(const char *dir, bool force, char **err);
 

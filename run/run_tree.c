@@ -116,13 +116,45 @@ void run_list_free(struct run_list *list)
     *list = (struct run_list){0};
 }
 
+const char *const run_files[N_RUN_FILES] = {"scenario.json", "scenario.jobs.csv", "timeline.bin",
+                                            "jobs.csv",      "ledger.csv",        "run.json"};
+
+static bool is_a_run(struct arena *a, const char *dir)
+{
+    const char *path = path_join(a, dir, "run.json");
+    struct run_inside *in = inside_create();
+    struct diag quiet = {0};
+    size_t n;
+    char *text = file_read(path, FILE_READ_MAX, &n, &quiet);
+    bool ok = text && manifest_parse(in, path, text, n, &quiet);
+    free(text);
+    diag_free(&quiet);
+    inside_destroy(in);
+    return ok;
+}
+
+bool run_may_write(const char *dir, bool force, char **err)
+{
+    struct arena a = {0};
+    struct str why = {0};
+    bool run = is_a_run(&a, dir);
+    for (size_t i = 0; i < N_RUN_FILES && !run && !why.n; i++)
+        if (file_exists(path_join(&a, dir, run_files[i])))
+            str_printf(&why, "%s: holds a %s that is no run's, and which a run would replace; give another directory", dir,
+                       run_files[i]);
+    if (run && !force) str_printf(&why, "%s: holds a run already; give another directory, or --force to replace it", dir);
+    arena_free(&a);
+    if (!why.n) return true;
+    *err = str_take(&why);
+    return false;
+}
+
 /* The manifest goes last, so that a half-removed run is still seen as one. */
 static bool remove_leaf(struct arena *a, const char *dir, char **err)
 {
-    static const char *const names[] = {"scenario.json", "scenario.jobs.csv", "timeline.bin",
-                                        "jobs.csv",      "ledger.csv",        "run.json"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *path = path_join(a, dir, names[i]);
+    if (!run_may_write(dir, true, err)) return false;
+    for (size_t i = 0; i < N_RUN_FILES; i++) {
+        const char *path = path_join(a, dir, run_files[i]);
         if (unlink(path) == 0 || errno == ENOENT) continue;
         struct str s = {0};
         str_printf(&s, "%s: cannot remove the old file: %s", path, strerror(errno));

@@ -114,21 +114,19 @@ static bool make_dir(struct run_writer *w)
 
 static bool may_write(struct run_writer *w)
 {
-    if (w->meta.force || !file_exists(path_of(w, "run.json"))) return true;
-    struct str s = {0};
-    str_printf(&s, "%s: holds a run already; give another directory, or --force to replace it", w->dir);
-    fail(w, str_take(&s));
+    char *error = NULL;
+    if (run_may_write(w->dir, w->meta.force, &error)) return true;
+    fail(w, error);
     return false;
 }
 
 /* What an older run left and this one may not write again. */
 static void remove_old(struct run_writer *w)
 {
-    static const char *const names[] = {"scenario.json", "scenario.jobs.csv", "timeline.bin", "jobs.csv", "ledger.csv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (unlink(path_of(w, names[i])) != 0 && errno != ENOENT) {
+    for (size_t i = 0; strcmp(run_files[i], "run.json"); i++)
+        if (unlink(path_of(w, run_files[i])) != 0 && errno != ENOENT) {
             struct str s = {0};
-            str_printf(&s, "%s: cannot remove the old file: %s", path_of(w, names[i]), strerror(errno));
+            str_printf(&s, "%s: cannot remove the old file: %s", path_of(w, run_files[i]), strerror(errno));
             fail(w, str_take(&s));
         }
 }

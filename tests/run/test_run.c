@@ -289,6 +289,34 @@ static void an_existing_run_is_kept(void **state)
     assert_false(file_exists(path_join(&arena, dir, "timeline.bin")));
 }
 
+/* What a run would replace but did not write is never touched, with --force or without. */
+static void files_of_others_are_kept(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"scenario.json", "jobs.csv", "run.json"};
+    for (size_t i = 0; i < 3; i++)
+        for (int force = 0; force < 2; force++) {
+            struct run_meta meta = some_meta();
+            struct diag d = {0};
+            const char *dir = below(arena_printf(&arena, "others-%zu-%d", i, force));
+            const char *file = path_join(&arena, dir, names[i]);
+            char *err = NULL;
+            size_t n;
+            assert_true(file_make_dirs(dir, &d));
+            put_text(file, "{\"mine\": 1}", 11);
+            meta.force = force;
+            assert_null(run_create(dir, &meta, &err));
+            assert_non_null(strstr(err, "that is no run's"));
+            free(err);
+            char *text = file_read(file, 100, &n, &d);
+            assert_string_equal(text, "{\"mine\": 1}");
+            free(text);
+            if (strcmp(names[i], "run.json") == 0) assert_false(run_prepare(dir, force, &err)), free(err);
+            assert_true(file_exists(file));
+            diag_free(&d);
+        }
+}
+
 static void a_live_run_has_no_fingerprint(void **state)
 {
     (void)state;
@@ -496,6 +524,7 @@ int main(void)
         cmocka_unit_test(no_directory_gives_the_same_run),
         cmocka_unit_test(metrics_need_no_kept_rows),
         cmocka_unit_test(an_existing_run_is_kept),
+        cmocka_unit_test(files_of_others_are_kept),
         cmocka_unit_test(a_live_run_has_no_fingerprint),
         cmocka_unit_test(a_wrong_ledger_fails_the_run),
         cmocka_unit_test(a_killed_run_is_read_so_far),
