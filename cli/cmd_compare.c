@@ -60,9 +60,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
-    case 'o': o->out = arg; return 0;
+    case 'o': o->out = command_text(arg, "--output", state); return 0;
     case 'n': o->replications = command_number(arg, 1, 1000000, "--replications", state); return 0;
-    case 'a': array_push(&o->approaches, arg); return 0;
+    case 'a':
+        array_push(&o->approaches, command_once(arg, o->approaches.v, o->approaches.n, "--approach", state));
+        return 0;
     case 'B': o->base = arg; return 0;
     case 's': array_push(&o->overrides, arg); return 0;
     case 'x': add_rule(o, arg, state); return 0;

@@ -41,6 +41,19 @@ long command_number(const char *text, long min, long max, const char *what, stru
     return (long)x;
 }
 
+const char *command_text(const char *text, const char *what, struct argp_state *state)
+{
+    if (!*text) argp_error(state, "%s is empty", what);
+    return text;
+}
+
+const char *command_once(const char *text, const char *const *given, size_t n, const char *what, struct argp_state *state)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(given[i], text)) argp_error(state, "%s %s is given twice", what, text);
+    return text;
+}
+
 int command_diag(struct diag *d)
 {
     int code = diag_errors(d) ? EXIT_INPUT : EXIT_OK;

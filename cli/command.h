@@ -34,6 +34,11 @@ enum output_format command_format(const char *text, struct argp_state *state);
 /* A decimal integer in [min, max]; ends the program with a usage error otherwise. */
 long command_number(const char *text, long min, long max, const char *what, struct argp_state *state);
 
+/* The argument of an option that may not be empty; of one that is repeated, and `given` already has n. End the program
+ * with a usage error otherwise. */
+const char *command_text(const char *text, const char *what, struct argp_state *state);
+const char *command_once(const char *text, const char *const *given, size_t n, const char *what, struct argp_state *state);
+
 /* Prints what is in d to stderr and frees it; EXIT_INPUT when there are errors, else EXIT_OK. */
 int command_diag(struct diag *d);
 /* "trainyard: text" on stderr. */
