@@ -68,8 +68,12 @@ static bool act_on_job(struct sim *s, struct job *j, const struct script_action 
         }
         return true;
     case DO_RESUME:
-        if (j->state != JOB_SUSPENDED) return false;
-        job_ask_again(s, j);
+        if (j->state == JOB_SUSPENDED)
+            job_ask_again(s, j);
+        else if ((j->flags & JOB_STOPPING) && j->wait == WAIT_SUSPENDED)
+            job_wait(s, j, WAIT_PREEMPTED); /* its pods still leave; then it asks again */
+        else
+            return false;
         return true;
     default: return false;
     }

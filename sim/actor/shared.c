@@ -293,6 +293,11 @@ struct shared *shared_create(struct actor *a)
 void shared_destroy(struct shared *sh)
 {
     if (sh->autoscaler) autoscaler_destroy(sh->autoscaler);
+    for (struct seats *x = sh->first, *next; x; x = next) { /* of jobs that had not ended */
+        next = x->next;
+        free(x->slices);
+        free(x);
+    }
     free(sh);
 }
 

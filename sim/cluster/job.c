@@ -220,7 +220,10 @@ void job_admit(struct sim *s, struct job *j, uint64_t groups, struct alloc *a)
 void job_preempt(struct sim *s, struct job *j, enum stop_reason reason, const struct job *by)
 {
     assert(j->state == JOB_ADMITTED || j->state == JOB_RUNNING);
-    assert(!(j->flags & JOB_STOPPING));
+    if (j->flags & JOB_STOPPING) { /* it stops once; that its owner suspends it outlasts a preemption */
+        if (reason == STOP_SUSPENDED) job_wait(s, j, WAIT_SUSPENDED);
+        return;
+    }
     j->live->preemptions++;
     j->flags |= JOB_STOPPING;
     sim_record(s, REC_JOB_EVICTED, j, j->live->attempt, reason, by ? by->index : NO_JOB, j->live->eviction);

@@ -123,7 +123,7 @@ struct ranked_node *ranked_over(const struct ranked *r, int64_t total)
     if (!n || n->sum <= total) return NULL;
     for (;;) {
         int64_t left = n->left ? n->left->sum : 0;
-        if (left > total) {
+        if (n->left && left > total) { /* a total below 0: the very first */
             n = n->left;
         } else if (left + n->amount > total) {
             return n;
