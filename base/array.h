@@ -18,6 +18,7 @@
 #define TRAINYARD_BASE_ARRAY_H
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #define ARRAY(T)                                                                                                       \
     struct {                                                                                                           \
@@ -47,6 +48,12 @@
 #define array_reserve(a, want)                                                                                         \
     do {                                                                                                               \
         (a)->v = array_grown((a)->v, (want), &(a)->cap, sizeof *(a)->v);                                               \
+    } while (0)
+
+/* Sorts by qsort's kind of comparison; the empty array, whose v is NULL, too, which qsort may not be given. */
+#define array_sort(a, compare)                                                                                         \
+    do {                                                                                                               \
+        if ((a)->n > 1) qsort((a)->v, (a)->n, sizeof *(a)->v, (compare));                                              \
     } while (0)
 
 /* Empties it and keeps the memory. */

@@ -74,7 +74,7 @@ void profile_list(struct arena *arena, const char *folder, struct profile_names 
     out->n = 0;
     for (int i = 0; i < N_PLACES; i++)
         if (places[i]) add_names(arena, arena_printf(arena, "%s/profiles/%s", places[i], folder), out);
-    qsort(out->v, out->n, sizeof *out->v, by_name);
+    array_sort(out, by_name);
 }
 
 const struct value *profile_load(struct build *b, const char *folder, const char *name, const struct value *at)

@@ -78,7 +78,7 @@ static int by_change(const void *left, const void *right)
 static void prune_changes(struct job_matcher *m)
 {
     if (m->changes.n <= 2 * JOB_CHANGES) return;
-    qsort(m->changes.v, m->changes.n, sizeof *m->changes.v, by_change);
+    array_sort(&m->changes, by_change);
     memmove(m->changes.v + JOB_CHANGES, m->changes.v + m->changes.n - JOB_CHANGES, JOB_CHANGES * sizeof *m->changes.v);
     m->changes.n = 2 * JOB_CHANGES;
 }

@@ -191,7 +191,7 @@ static int by_index(const void *x, const void *y)
 static void move_down(struct sim *s, struct las *l)
 {
     for (struct shape *h = l->shapes.all; h; h = h->next) collect_due(s, l, own(h));
-    if (l->moved.n) qsort(l->moved.v, l->moved.n, sizeof *l->moved.v, by_index);
+    array_sort(&l->moved, by_index);
     for (size_t i = 0; i < l->moved.n; i++) {
         struct entry *e = l->moved.v[i];
         from_active(l, e);

@@ -70,6 +70,17 @@ expect 2 "" "there is: csv" export "$out/runs" --to xml -o "$out/csv"
 expect 0 "h100-sxm-8" "" profiles hardware
 expect 2 "" "no kind of profile" profiles hardwar
 expect 2 "" "did you mean" compar
+expect 2 "" "strict is given twice" run $tiny -a strict -a strict
+expect 2 "" "is empty" run $tiny -o ""
+expect 0 "^fresh .* complete" "" run $tiny -a fresh -s '/approaches/fresh={"admission":"fifo"}' -s /run/warmup=1s
+expect 3 "" "no approach \"strict\"" run $tiny -a strict -s /approaches/strict=null
+expect 0 "^default " "" run $tiny -s /approaches=null
+expect 3 "" "POINTER=VALUE" run $tiny -s /run/seed
+mkdir "$out/mine" && cp $tiny "$out/mine/scenario.json"
+expect 4 "" "no run's" run "$out/mine/scenario.json" -a strict -n 1 -o "$out/mine" --force # its own input
+cmp -s $tiny "$out/mine/scenario.json" || { echo "commands: a run replaced the user's scenario" >&2; bad=1; }
+"$program" run - <$tiny >"$out/stdin" && "$program" run $tiny >"$out/file" # all approaches from one stdin
+cmp -s "$out/stdin" "$out/file" || { echo "commands: \"-\" runs otherwise than the file" >&2; bad=1; }
 [ -z "$(ls "$TMPDIR")" ] || { echo "commands: left in TMPDIR: $(ls "$TMPDIR")" >&2; bad=1; }
 [ $bad = 0 ] && echo "commands: $n calls end and print as they should"
 exit $bad
