@@ -6,7 +6,7 @@
  *
  * The exponent is the slope of log(CPU time) over log(size) by least squares: jobs 1e3 to 1e6 on 64 nodes, nodes 64 to 6400
  * for 200,000 jobs, the line 100 to 10,000 for 100,000 jobs on 64 nodes; all nodes have 8 GPUs. Conservative backfilling,
- * whose cost is its meaning, gets less.
+ * whose cost is its meaning, gets less. `kueue` runs the whole operator life cycle, all others GPUs for a duration.
  * The load: jobs of 1 to 8 GPUs (powers of two) for one to two hours, arriving as fast as the cluster serves them (0.9 of
  * it; 0.5 of it for nodes, so that no line stands). A line of L: L jobs at time 0, and the rest at exactly the rate served.
  *
@@ -47,13 +47,17 @@ static struct scenario *load(const char *policy, const struct size *z, struct jo
 {
     struct diag d = {0};
     struct str text = {0};
+    bool kueue = strcmp(policy, "kueue") == 0;
     str_printf(&text,
                "{ \"trainyard\": 1, \"name\": \"growth\","
                " \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": %u, \"gpus\": 8 } ] },"
-               " \"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"train\", \"duration\": 1, \"gpus\": 1 } ] },"
-               " \"approaches\": { \"x\": { \"lifecycle\": \"none\", \"admission\": \"%s\", \"scheduler\": \"batch\","
-               " \"placement\": \"%s\" } } }",
-               z->nodes, policy, named(policy) ? "first" : "pack");
+               " \"queues\": [ { \"name\": \"q\", \"quota\": { \"n\": %u } } ],"
+               " \"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"train\", \"duration\": 1, \"gpus\": 1,"
+               " \"queue\": \"q\" } ] },"
+               " \"approaches\": { \"x\": { \"lifecycle\": \"%s\", \"admission\": \"%s\", \"scheduler\": \"%s\","
+               " \"placement\": \"%s\"%s } } }",
+               z->nodes, z->nodes * 8, kueue ? "training-operator-v1" : "none", policy, kueue ? "kube" : "batch",
+               named(policy) ? "first" : "pack", kueue ? ", \"stack\": \"kueue-0.18\"" : "");
     struct scenario *s = scenario_parse("growth.json", text.s, text.n, NULL, &d);
     diag_print(&d, stderr);
     diag_free(&d);

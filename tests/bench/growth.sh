@@ -11,7 +11,7 @@ set -e
 cd "$(dirname "$0")/../.."
 growth=${1:-build}/tests/bench/bench_growth
 
-for policy in fifo fifo-skip las srpt fewest-gpus easy conservative; do
+for policy in fifo fifo-skip las srpt fewest-gpus kueue easy conservative; do
     goal=1.1
     case $policy in easy | conservative) goal=none ;; esac
     for over in jobs nodes line; do
