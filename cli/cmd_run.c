@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/csv.h"
 #include "base/json_write.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "run/metrics.h"
 #include "study/runs.h"
+#include "study/words.h"
 
 struct options {
     const char *scenario, *out, *on;
@@ -99,27 +101,37 @@ static void print_text(const struct runs *r)
            "unfinished", "ends after", "fingerprint");
     for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
         const struct runs_cell *c = &r->cells[i];
-        struct str end = {0};
+        struct str name = {0}, end = {0};
+        words_left(&name, r->scenarios[c->approach]->approach.name, 16);
         units_format_duration(&end, c->result.end_ns);
-        printf("%-16s %4" PRIu32 "  %-12s %9zu %9zu %7zu %10zu  %-16s %s\n", r->scenarios[c->approach]->approach.name,
-               c->replication, state_of(c), c->result.jobs, c->result.succeeded, c->result.failed, c->result.unfinished,
-               str_text(&end), c->result.fingerprint);
+        printf("%s %4" PRIu32 "  %-12s %9zu %9zu %7zu %10zu  %-16s %s\n", str_text(&name), c->replication, state_of(c),
+               c->result.jobs, c->result.succeeded, c->result.failed, c->result.unfinished, str_text(&end),
+               c->result.fingerprint);
+        str_free(&name);
         str_free(&end);
     }
 }
 
 static void print_csv(const struct runs *r)
 {
+    struct csv_writer w;
+    csv_writer_begin(&w, stdout);
     printf("approach,replication,state,jobs,succeeded,failed,unfinished,end_s,events,fingerprint\n");
     for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
         const struct runs_cell *c = &r->cells[i];
-        struct str end = {0};
-        str_append_seconds(&end, c->result.end_ns);
-        printf("%s,%" PRIu32 ",%s,%zu,%zu,%zu,%zu,%s,%" PRIu64 ",%s\n", r->scenarios[c->approach]->approach.name,
-               c->replication, state_of(c), c->result.jobs, c->result.succeeded, c->result.failed, c->result.unfinished,
-               str_text(&end), c->result.events, c->result.fingerprint);
-        str_free(&end);
+        csv_write_str(&w, r->scenarios[c->approach]->approach.name);
+        csv_write_i64(&w, c->replication);
+        csv_write_str(&w, state_of(c));
+        csv_write_i64(&w, (int64_t)c->result.jobs);
+        csv_write_i64(&w, (int64_t)c->result.succeeded);
+        csv_write_i64(&w, (int64_t)c->result.failed);
+        csv_write_i64(&w, (int64_t)c->result.unfinished);
+        csv_write_seconds(&w, c->result.end_ns);
+        csv_write_i64(&w, (int64_t)c->result.events);
+        csv_write_str(&w, c->result.fingerprint);
+        csv_write_row_end(&w);
     }
+    csv_writer_end(&w); /* command_end says when stdout failed */
 }
 
 static void print_json(const struct runs *r)

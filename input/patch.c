@@ -149,9 +149,22 @@ static void apply_overrides(struct build *b, struct value *root, const char *con
         if (is_of_approaches(overrides[i]) == of_approaches) apply_override(b, root, overrides[i]);
 }
 
+/* An approach's runs stand in a directory of its name. */
+static void check_name(struct build *b, const struct value *approach)
+{
+    const char *name = approach->key;
+    bool control = false;
+    for (const char *c = name; *c; c++) control |= (unsigned char)*c < ' ' || *c == 127;
+    if (!*name || *name == '.' || strchr(name, '/') || control || strlen(name) > 200)
+        value_error(b->diag, approach,
+                    "no name for an approach: it is a directory's, so not empty, not longer than 200 bytes, with no / or "
+                    "control characters, and no dot first");
+}
+
 static void name_approaches(struct build *b, const struct value *approaches)
 {
     struct scenario *s = b->s;
+    for (const struct value *c = approaches->child; c; c = c->next) check_name(b, c);
     s->approach_names = arena_array(b->arena, approaches->n + 1, const char *);
     for (const struct value *c = approaches->child; c; c = c->next) s->approach_names[s->n_approaches++] = c->key;
 }

@@ -40,7 +40,7 @@ enum { NO_JOB = -1 };
     X(REC_FAULT, "fault", 1, "node, pod or rank", "fault kind", "code", "-")                                           \
     X(REC_NODE_STATE, "node_state", 1, "node", "node state", "shares", "-")                                            \
     X(REC_NO_PROGRESS, "no_progress", 1, "-", "kind", "waits for", "holder")                                           \
-    X(REC_PARTIAL_HOLD, "partial_hold", 1, "-", "begins or ends", "shares held", "shares wanted")
+    X(REC_PARTIAL_HOLD, "partial_hold", 1, "-", "begins or ends", "shares held", "shares still wanted")
 
 #define X_ENUM(e, ...) e,
 enum record_type { RECORD_TYPES(X_ENUM) N_RECORD_TYPES };

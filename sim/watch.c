@@ -25,12 +25,15 @@ static int64_t longest_timeout(const struct stack *k)
     return most;
 }
 
+static bool in_vain(const struct sim *s) { return s->restarts_in_vain >= WATCH_VAIN_RESTARTS; }
+
 static void check(void *ctx, void *arg)
 {
     struct sim *s = ctx;
     struct progress_watch *w = s->watch;
     (void)arg;
-    if (s->n_stepping == 0 && s->n_live && sim_now(s) - s->last_progress_ns > w->limit_ns && !w->more(s)) {
+    bool still = s->n_stepping == 0 && sim_now(s) - s->last_progress_ns > w->limit_ns;
+    if (s->n_live && (still || in_vain(s)) && !w->more(s)) {
         w->found = true;
         return;
     }
@@ -59,20 +62,33 @@ static void append_gpus(struct str *out, int64_t shares)
     if (shares % SHARES_PER_GPU) str_printf(out, ".%03lld", (long long)(shares % SHARES_PER_GPU));
 }
 
-static const char *reason_text(const struct job *j)
+static void append_reason(const struct sim *s, const struct job *j, struct str *out)
 {
     unsigned r = j->class ? j->class->clock.reason : j->wait;
-    return r < N_WAIT_REASONS ? wait_table[r].help : "it runs, but no rank steps";
+    if (in_vain(s) && j->live && j->live->restarts)
+        str_printf(out, "it has restarted %u times and comes to no step that is new", j->live->restarts);
+    else if (j->spec->work_ns == TIME_NEVER && j->live && j->live->held_shares)
+        str_append(out, "its work has no end; give the job a duration or the run a horizon");
+    else
+        str_append(out, r < N_WAIT_REASONS ? wait_table[r].help : "it runs, but no rank steps");
+}
+
+static const struct job *next_holder(const struct sim *s, const struct job *me, size_t *i)
+{
+    for (; *i < s->next_arrival; ++*i) {
+        const struct job *j = s->by_index[*i];
+        if (j && j != me && j->live && j->live->held_shares) return s->by_index[(*i)++];
+    }
+    return NULL;
 }
 
 static void append_holders(struct sim *s, const struct job *me, struct str *out)
 {
     char buf[24];
-    int n = 0;
-    for (size_t i = 0; i < s->next_arrival && n < MAX_HOLDERS; i++) {
-        const struct job *j = s->by_index[i];
-        if (!j || j == me || !j->live || j->live->held_shares == 0) continue;
-        str_printf(out, "%s%s (", n++ ? ", " : "; GPUs are held by ", job_id(s->scenario, j->spec, buf));
+    size_t i = 0;
+    const struct job *j;
+    for (int n = 0; n < MAX_HOLDERS && (j = next_holder(s, me, &i)); n++) {
+        str_printf(out, "%s%s (", n ? ", " : "; GPUs are held by ", job_id(s->scenario, j->spec, buf));
         append_gpus(out, j->live->held_shares);
         str_append(out, ")");
     }
@@ -85,7 +101,8 @@ static void append_job(struct sim *s, const struct job *j, struct str *out)
     append_gpus(out, j->live ? j->live->held_shares : 0);
     str_append(out, " of ");
     append_gpus(out, job_total_shares(s, j));
-    str_printf(out, " GPUs: %s", reason_text(j));
+    str_append(out, " GPUs: ");
+    append_reason(s, j, out);
     append_holders(s, j, out);
     str_append(out, "\n");
 }
@@ -95,9 +112,13 @@ void watch_report(struct sim *s, struct str *out)
     size_t listed = 0;
     for (size_t i = 0; i < s->next_arrival; i++) {
         struct job *j = s->by_index[i];
-        if (!j || j->state == JOB_RUNNING) continue;
+        size_t from = 0;
+        if (!j || (j->state == JOB_RUNNING && !in_vain(s))) continue;
         if (listed++ < MAX_LISTED) append_job(s, j, out);
-        sim_record(s, REC_NO_PROGRESS, j, 0, 0, j->class ? j->class->clock.reason : j->wait, NO_JOB);
+        const struct job *holder = next_holder(s, j, &from);
+        bool vain = in_vain(s) && j->live && j->live->restarts;
+        sim_record(s, REC_NO_PROGRESS, j, 0, vain ? WATCH_LIVELOCK : WATCH_DEADLOCK,
+                   j->class ? j->class->clock.reason : j->wait, holder ? holder->index : NO_JOB);
     }
     if (listed > MAX_LISTED) str_printf(out, "  and %zu more jobs\n", listed - MAX_LISTED);
 }

@@ -64,7 +64,7 @@ static void longest_waits(const struct run *r, struct str *out)
 /* ---- standstill ---- */
 
 struct hold { /* a partial hold that has begun */
-    int64_t since_ns, held, wanted;
+    int64_t since_ns, held, wanted; /* wanted: still, beside what it holds */
 };
 
 static void hold_line(struct str *out, const struct job_index *x, int32_t job, const struct hold *h, int64_t end_ns)
@@ -73,7 +73,7 @@ static void hold_line(struct str *out, const struct job_index *x, int32_t job, c
     str_printf(out, "  job %s held ", job_row_id(job_index_row(x, job), buf));
     words_gpus(out, h->held);
     str_append(out, " of ");
-    words_gpus(out, h->wanted);
+    words_gpus(out, h->held + h->wanted);
     str_append(out, " GPUs from ");
     units_format_duration(out, h->since_ns);
     if (end_ns < 0)
@@ -128,8 +128,9 @@ static void no_progress(const struct run *r, const struct job_index *x, struct s
         }
         if (listed > STUCK_LISTED) continue;
         str_printf(out, "  job %s: %s", job_row_id(job_index_row(x, rec.job), buf),
-                   rec.a >= 0 && rec.a < N_WAIT_REASONS ? wait_table[rec.a].help : "it runs, but no rank steps");
-        if (rec.b >= 0) str_printf(out, "; held by job %s", job_row_id(job_index_row(x, (int32_t)rec.b), buf));
+                   rec.code == 1 ? "it restarts again and again and comes to no step that is new"
+                   : rec.a >= 0 && rec.a < N_WAIT_REASONS ? wait_table[rec.a].help : "it runs, but no rank steps");
+        if (rec.b >= 0) str_printf(out, "; GPUs are held by job %s", job_row_id(job_index_row(x, (int32_t)rec.b), buf));
         str_append(out, "\n");
     }
     if (listed > STUCK_LISTED) str_printf(out, "  and %zu more jobs\n", listed - STUCK_LISTED);
@@ -161,7 +162,7 @@ static void head(const struct run *r, struct str *out)
         str_append(&s, " after ");
         units_format_duration(&s, r->end_ns);
     }
-    str_printf(&s, "; %zu jobs; trainyard %s on %s", r->n_jobs, r->version, r->back_end);
+    str_printf(&s, "; %zu job%s; trainyard %s on %s", r->n_jobs, r->n_jobs == 1 ? "" : "s", r->version, r->back_end);
     words_wrapped(out, str_text(&s), 2, WIDTH);
     str_append(out, "\n");
     str_free(&s);

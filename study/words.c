@@ -76,7 +76,7 @@ void words_gpus(struct str *s, int64_t shares)
     if (shares % 1000 == 0)
         units_format_count(s, shares / 1000);
     else
-        str_printf(s, "%.3g", (double)shares / 1000);
+        str_printf(s, "%.12g", (double)shares / 1000); /* three decimals at most */
 }
 
 static size_t columns(const char *text, size_t n)

@@ -264,7 +264,7 @@ void job_paused(struct sim *s, struct job *j, unsigned wait_reason)
 void job_interrupted(struct sim *s, struct job *j, unsigned wait_reason, enum cause next)
 {
     if (j->state == JOB_RUNNING) {
-        if (next == CAUSE_FAILURE) j->live->restarts++;
+        if (next == CAUSE_FAILURE) j->live->restarts++, s->restarts_in_vain++;
         sim_record(s, REC_JOB_STOPPED, j, j->live->attempt, next, 0, 0);
     }
     j->cause = (uint8_t)next;
@@ -283,6 +283,7 @@ static void end_job(struct sim *s, struct job *j, enum job_state state)
     j->state = (uint8_t)state;
     j->flags |= JOB_ENDED;
     l->finished_ns = s->last_progress_ns = sim_now(s);
+    s->restarts_in_vain = 0;
     s->n_succeeded += state == JOB_SUCCEEDED;
     s->n_failed += state == JOB_FAILED;
     sim_record(s, REC_JOB_FINISHED, j, l->attempt, state, 0, 0);

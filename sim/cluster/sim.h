@@ -153,6 +153,7 @@ struct sim {
     int64_t up_shares;             /* of nodes that are up */
     int64_t last_progress_ns;      /* when ranks last stepped, or a job began or ended */
     uint32_t n_stepping;           /* jobs whose ranks step now */
+    uint32_t restarts_in_vain;     /* of all jobs, since one of them made a step that was new, or ended */
     int64_t warmup_ns, horizon_ns;
     struct job *free_jobs;         /* for reuse */
     struct job_live *free_live;

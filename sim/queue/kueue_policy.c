@@ -163,7 +163,7 @@ static void *create(struct sim *s)
     t->cluster_queue = xcalloc(s->scenario->n_queues + 1, sizeof *t->cluster_queue);
     for (uint32_t q = 0; q < s->scenario->n_queues; q++)
         t->cluster_queue[q] = find_cluster_queue(spec, s->scenario->queues[q]);
-    t->client = bucket_make(c->kq_burst, c->kq_qps, 1000 * NS_PER_S);
+    t->client = bucket_make(c->kq_burst > 0 ? c->kq_burst : 1, c->kq_qps, 1000 * NS_PER_S);
     t->stopped = xcalloc(spec->n_queues + 1, sizeof *t->stopped);
     for (uint32_t i = 0; i < spec->n_queues; i++) t->stopped[i] = spec->queues[i].stop != STOP_NONE;
     t->retry_at_ns = KUEUE_NEVER;

@@ -218,6 +218,7 @@ static void end_stepping(struct sim *s, struct train *t)
     if (t->step > t->high_step || (t->step == t->high_step && nominal > t->high_into)) {
         t->high_step = t->step;
         t->high_into = nominal;
+        s->restarts_in_vain = 0;
     }
     if (s->last_progress_ns < sim_now(s)) s->last_progress_ns = sim_now(s);
 }

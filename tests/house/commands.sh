@@ -75,6 +75,9 @@ expect 2 "" "is empty" run $tiny -o ""
 expect 0 "^fresh .* complete" "" run $tiny -a fresh -s '/approaches/fresh={"admission":"fifo"}' -s /run/warmup=1s
 expect 3 "" "no approach \"strict\"" run $tiny -a strict -s /approaches/strict=null
 expect 0 "^default " "" run $tiny -s /approaches=null
+expect 3 "" "no name for an approach" run $tiny -s '/approaches/..={}' -o "$out/named"
+[ ! -e "$out/run.json" ] || { echo "commands: a run escaped its directory" >&2; bad=1; }
+expect 0 '^"a,""b",0,complete' "" run $tiny -n 1 --format csv -a 'a,"b' -s '/approaches/a,"b={"admission":"fifo"}'
 expect 3 "" "POINTER=VALUE" run $tiny -s /run/seed
 mkdir "$out/mine" && cp $tiny "$out/mine/scenario.json"
 expect 4 "" "no run's" run "$out/mine/scenario.json" -a strict -n 1 -o "$out/mine" --force # its own input

@@ -1,0 +1,88 @@
+/* test_watch.c - standstill is found and told: restarts in vain, work without an end, two half-placed gangs.
+ *
+ * What must be found follows from the numbers beside each scenario, not from a run of it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "tests/support/small_sim.h"
+
+static void run(struct small_sim *s, const char *job, const char *approach)
+{
+    struct str text = {0};
+    str_printf(&text,
+               "{\"trainyard\": 1, \"cluster\": {\"nodes\": [{\"group\": \"g\", \"count\": 2, \"gpus\": 8}]}, \"workload\": "
+               "{\"jobs\": [%s]}, \"approaches\": {\"x\": %s}}",
+               job, approach);
+    *s = (struct small_sim){.text = str_text(&text)};
+    small_sim_run(s);
+    str_free(&text);
+}
+
+static void must_tell(const char *job, const char *approach, const char *what)
+{
+    struct small_sim s;
+    run(&s, job, approach);
+    assert_true(s.result.no_progress);
+    if (!strstr(s.result.no_progress_text, what)) print_error("%s\n", s.result.no_progress_text);
+    assert_non_null(strstr(s.result.no_progress_text, what));
+    small_sim_free(&s);
+}
+
+#define OPERATOR "{\"lifecycle\": \"training-operator-v1\"}"
+#define RAY "{\"lifecycle\": \"ray-train-v2\"}"
+
+/* Two ranks fail every 10 s on average and save every 10 min: an attempt gets there with probability e^-120. */
+static void restarts_in_vain(void **state)
+{
+    (void)state;
+    static const char job[] = "{\"id\": \"j\", \"replicas\": 2, \"gpus\": 8, \"steps\": 100000, \"step\": \"1s\", \"crash_mtbf\": "
+                              "\"10s\", \"checkpoint\": \"10m\", \"maxFailures\": -1, \"backoffLimit\": 1000000}";
+    must_tell(job, RAY, "job j holds 16 of 16 GPUs: it has restarted ");
+    must_tell(job, OPERATOR, "comes to no step that is new");
+}
+
+/* The same, saving every 10 s: an attempt keeps something with probability e^-2, so 1,000 in vain have (1 - e^-2)^1000. */
+static void restarts_that_get_on(void **state)
+{
+    (void)state;
+    struct small_sim s;
+    run(&s, "{\"id\": \"j\", \"replicas\": 2, \"gpus\": 8, \"steps\": 2000, \"step\": \"1s\", \"crash_mtbf\": \"10s\", "
+            "\"checkpoint\": \"10s\", \"maxFailures\": -1}", RAY);
+    assert_false(s.result.no_progress);
+    assert_int_equal(s.result.succeeded, 1);
+    small_sim_free(&s);
+}
+
+static void work_without_an_end(void **state)
+{
+    (void)state;
+    must_tell("{\"id\": \"c\", \"kind\": \"RayCluster\", \"roles\": {\"Worker\": {\"replicas\": 1}}}", RAY,
+              "job c holds 1 of 1 GPUs: its work has no end");
+}
+
+/* Two workers of the controller create two PyTorchJobs of 2 x 8 GPUs side by side on 2 x 8 GPUs: each gets one node. */
+static void half_placed_gangs(void **state)
+{
+    (void)state;
+    static const char jobs[] = "{\"id\": \"a\", \"kind\": \"PyTorchJob\", \"replicas\": 2, \"gpus\": 8, \"duration\": \"1h\"}, "
+                               "{\"id\": \"b\", \"kind\": \"PyTorchJob\", \"replicas\": 2, \"gpus\": 8, \"duration\": \"1h\"}";
+    static const char two[] = "{\"lifecycle\": \"training-operator-v1\", \"stack\": {\"training-operator.workers\": 2}}";
+    must_tell(jobs, two, "job a holds 8 of 16 GPUs");
+    must_tell(jobs, two, "GPUs are held by b (8)");
+    must_tell(jobs, two, "GPUs are held by a (8)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(restarts_in_vain), cmocka_unit_test(restarts_that_get_on),
+                                       cmocka_unit_test(work_without_an_end), cmocka_unit_test(half_placed_gangs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
