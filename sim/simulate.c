@@ -258,7 +258,7 @@ static void report_no_progress(struct sim *s, struct sim_result *r)
     r->no_progress_text = str_take(&text);
 }
 
-bool sim_close(struct sim *s, struct sim_result *r)
+static bool close_run(struct sim *s, bool keep_run, struct sim_result *r)
 {
     const char *why = NULL;
     char *error = NULL;
@@ -276,12 +276,20 @@ bool sim_close(struct sim *s, struct sim_result *r)
     r->failed = s->n_failed;
     recorder_fingerprint(s->recorder, r->fingerprint);
     if (!exact) error = xstrdup(why);
-    bool ok = run_finish(s->out, s->interrupted ? RUN_INTERRUPTED : exact ? RUN_COMPLETE : RUN_FAILED, s->ledger,
-                         r->end_ns, exact ? &error : &(char *){NULL});
+    struct run *run = run_finish_open(s->out, s->interrupted ? RUN_INTERRUPTED : exact ? RUN_COMPLETE : RUN_FAILED,
+                                      s->ledger, r->end_ns, exact ? &error : &(char *){NULL});
+    bool ok = run != NULL;
+    if (keep_run) r->run = run;
+    else run_close(run);
     s->recorder = NULL;
     r->error = error;
     destroy(s);
     return ok && exact;
+}
+
+bool sim_close(struct sim *s, struct sim_result *r)
+{
+    return close_run(s, false, r);
 }
 
 bool sim_run(const struct scenario *sc, const struct sim_options *o, struct sim_result *r)
@@ -300,11 +308,12 @@ bool sim_run(const struct scenario *sc, const struct sim_options *o, struct sim_
         }
     }
     progress_end(&progress);
-    return sim_close(s, r);
+    return close_run(s, o->keep_run, r);
 }
 
 void sim_result_free(struct sim_result *r)
 {
+    run_close(r->run);
     free(r->error);
     free(r->no_progress_text);
 }

@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "input/scenario.h"
+#include "run/run.h"
 
 struct sim_options {
     const char *dir;       /* NULL: nothing is written */
@@ -25,6 +26,7 @@ struct sim_options {
     uint32_t replication;
     bool force;
     const struct log *log; /* progress of a single long run; NULL: silent */
+    bool keep_run;         /* the result has the run as run_open would give it, without job rows */
     const volatile int *interrupt; /* set from a signal handler: stop, close the run as interrupted */
 };
 
@@ -36,6 +38,7 @@ struct sim_result {
     bool interrupted, no_progress;
     char *no_progress_text; /* who waits for what and who holds it; owned by the result */
     char *error;            /* on false; exit code 4 */
+    struct run *run;        /* with keep_run: for metric_of(); owned by the result */
 };
 
 bool sim_run(const struct scenario *, const struct sim_options *, struct sim_result *);

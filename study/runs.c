@@ -18,17 +18,12 @@
 
 struct work { /* shared by the threads */
     const struct runs_plan *plan;
-    struct runs *runs;
+    struct runs_cell *cells;
     struct progress progress;
     pthread_mutex_t lock;
     atomic_size_t next;
     size_t n, done;
 };
-
-static const struct scenario *scenario_of(const struct runs *r, const struct runs_cell *c)
-{
-    return r->scenarios[c->approach];
-}
 
 static void run_cell(struct work *w, struct runs_cell *c)
 {
@@ -36,8 +31,9 @@ static void run_cell(struct work *w, struct runs_cell *c)
                             .record_level = w->plan->record_level,
                             .replication = c->replication,
                             .force = w->plan->force,
+                            .keep_run = w->plan->keep_run,
                             .interrupt = w->plan->interrupt};
-    c->ok = sim_run(scenario_of(w->runs, c), &o, &c->result);
+    c->ok = sim_run(c->scenario, &o, &c->result);
     c->done = true;
     pthread_mutex_lock(&w->lock);
     w->done++;
@@ -51,27 +47,26 @@ static void *worker(void *arg)
     for (;;) {
         size_t i = atomic_fetch_add(&w->next, 1);
         if (i >= w->n || (w->plan->interrupt && *w->plan->interrupt)) return NULL;
-        run_cell(w, &w->runs->cells[i]);
+        run_cell(w, &w->cells[i]);
     }
 }
 
-static void run_all(const struct runs_plan *p, struct runs *r, size_t n)
+bool runs_cells(const struct runs_plan *p, struct runs_cell *cells, size_t n)
 {
-    struct work w = {.plan = p, .runs = r, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct work w = {.plan = p, .cells = cells, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t threads = p->threads ? p->threads : cores > 0 ? (size_t)cores : 1;
+    bool all = true;
     if (threads > n) threads = n;
     progress_begin(&w.progress, p->log, "runs", n);
-    pthread_t *ids = xcalloc(threads, sizeof *ids);
+    pthread_t *ids = xcalloc(threads + 1, sizeof *ids);
     for (size_t i = 1; i < threads; i++) pthread_create(&ids[i], NULL, worker, &w);
     worker(&w);
     for (size_t i = 1; i < threads; i++) pthread_join(ids[i], NULL);
     progress_end(&w.progress);
     free(ids);
-    for (size_t i = 0; i < n; i++) {
-        if (!r->cells[i].done || r->cells[i].result.interrupted) r->interrupted = true;
-        if (r->cells[i].done && !r->cells[i].ok && !r->error) r->error = xstrdup(r->cells[i].result.error);
-    }
+    for (size_t i = 0; i < n; i++) all &= cells[i].done && !cells[i].result.interrupted;
+    return all;
 }
 
 static char *cell_dir(const struct runs_plan *p, const struct runs *r, const struct runs_cell *c)
@@ -79,33 +74,33 @@ static char *cell_dir(const struct runs_plan *p, const struct runs *r, const str
     struct str dir = {0};
     if (!p->out) return NULL;
     str_append(&dir, p->out);
-    if (r->n_approaches > 1) str_printf(&dir, "/%s", scenario_of(r, c)->approach.name);
+    if (r->n_approaches > 1) str_printf(&dir, "/%s", c->scenario->approach.name);
     if (r->n_replications > 1) str_printf(&dir, "/%u", c->replication);
     return str_take(&dir);
 }
 
 /* Builds the scenario once for each approach; the first one tells which there are. */
-static bool read_all(const struct runs_plan *p, struct runs *r, const char *text, size_t n, struct diag *d)
+static bool read_all(const struct runs_plan *p, const char *text, size_t n, struct scenario ***list, uint32_t *count,
+                     struct diag *d)
 {
     struct scenario *first = scenario_read(p->scenario, text, n, p->n_approaches ? p->approaches[0] : NULL, p->overrides, d);
     if (!first) return false;
-    r->n_approaches = p->n_approaches ? (uint32_t)p->n_approaches : first->n_approaches;
-    r->scenarios = xcalloc(r->n_approaches, sizeof *r->scenarios);
-    r->scenarios[0] = first;
-    for (uint32_t a = 1; a < r->n_approaches; a++) {
+    *count = p->n_approaches ? (uint32_t)p->n_approaches : first->n_approaches;
+    *list = xcalloc(*count, sizeof **list);
+    (*list)[0] = first;
+    for (uint32_t a = 1; a < *count; a++) {
         const char *name = p->n_approaches ? p->approaches[a] : first->approach_names[a];
-        r->scenarios[a] = scenario_read(p->scenario, text, n, name, p->overrides, d);
-        if (!r->scenarios[a]) return false;
+        (*list)[a] = scenario_read(p->scenario, text, n, name, p->overrides, d);
+        if (!(*list)[a]) return false;
     }
-    r->n_replications = p->replications ? p->replications : first->run.replications;
     return true;
 }
 
-static bool load_all(const struct runs_plan *p, struct runs *r, struct diag *d)
+bool runs_load(const struct runs_plan *p, struct scenario ***list, uint32_t *count, struct diag *d)
 {
     size_t n;
     char *text = file_read(p->scenario, FILE_READ_MAX, &n, d);
-    bool ok = text && read_all(p, r, text, n, d);
+    bool ok = text && read_all(p, text, n, list, count, d);
     free(text);
     return ok;
 }
@@ -113,7 +108,8 @@ static bool load_all(const struct runs_plan *p, struct runs *r, struct diag *d)
 bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)
 {
     memset(r, 0, sizeof *r);
-    if (!load_all(p, r, d)) return false;
+    if (!runs_load(p, &r->scenarios, &r->n_approaches, d)) return false;
+    r->n_replications = p->replications ? p->replications : r->scenarios[0]->run.replications;
     /* Leaves of an earlier run with another number of approaches or replications must not stand among these. */
     if (p->out && !run_prepare(p->out, p->force, &r->error)) return false;
     size_t n = (size_t)r->n_approaches * r->n_replications;
@@ -121,9 +117,12 @@ bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)
     for (size_t i = 0; i < n; i++) {
         r->cells[i].approach = (uint32_t)(i / r->n_replications);
         r->cells[i].replication = (uint32_t)(i % r->n_replications);
+        r->cells[i].scenario = r->scenarios[r->cells[i].approach];
         r->cells[i].dir = cell_dir(p, r, &r->cells[i]);
     }
-    run_all(p, r, n);
+    r->interrupted = !runs_cells(p, r->cells, n);
+    for (size_t i = 0; i < n && !r->error; i++)
+        if (r->cells[i].done && !r->cells[i].ok) r->error = xstrdup(r->cells[i].result.error);
     return !r->error;
 }
 

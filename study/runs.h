@@ -34,11 +34,13 @@ struct runs_plan {
     int record_level;
     unsigned threads;             /* 0: one a core */
     bool force;
+    bool keep_run;                /* cells keep what metrics need: result.run */
     const struct log *log;        /* progress of anything over a second; NULL: silent */
     const volatile int *interrupt;
 };
 
 struct runs_cell {
+    const struct scenario *scenario;
     uint32_t approach, replication;
     char *dir;                    /* NULL when nothing is written */
     struct sim_result result;
@@ -54,6 +56,11 @@ struct runs {
 };
 
 bool runs_execute(const struct runs_plan *, struct runs *, struct diag *);
+/* Only runs these cells, whose scenario, replication and dir are set; of the plan it reads the lines from record_level on.
+ * False when the interrupt came before all were done. */
+bool runs_cells(const struct runs_plan *, struct runs_cell *, size_t n);
+/* One scenario an approach, as runs_execute loads them, in *list (n of them, to free one by one); false: see diag. */
+bool runs_load(const struct runs_plan *, struct scenario ***list, uint32_t *n, struct diag *);
 void runs_free(struct runs *);
 
 #endif
