@@ -9,9 +9,11 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "study/compare.h"
 #include "study/fail_if.h"
+#include "study/flips.h"
 #include "study/runs.h"
 #include "study/sources.h"
 
@@ -26,6 +28,8 @@ struct options {
     ARRAY(const char *) overrides;
     ARRAY(struct rule) rules;
     const char *out, *base;
+    const char *flips; /* name of a metric; NULL: not asked for */
+    int64_t budget_ns;
     long replications, threads;
     bool force, quiet;
     enum output_format format;
@@ -40,6 +44,10 @@ static const struct argp_option options[] = {
     {"fail-if",                                                                  'x', "CONDITION", 0,
      "Exit with 1 when the condition holds for an approach against the base, over the whole 95 % interval: "
      "METRIC OP NUMBER[x|%|s|m|h], such as 'p95_wait>1.1x', 'mean_jct>+5m', 'goodput<90%'; may be given several times", 0},
+    {"flips", 'l', "METRIC", OPTION_ARG_OPTIONAL,
+     "Instead, say which constants of the stacks would turn METRIC (default: mean_jct) from one approach to the other: "
+     "each alone from 0.1 to 10 times its value, with the value at which the sign of the difference changes", 0},
+    {"budget", 'u', "DURATION", 0, "With --flips: begin no new constant after this time (default: 2m)", 0},
     {"threads",                                                                  't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
     {"format",                                                          'f', "text|json|csv", 0, "Format of the result (default: text)", 0},
     {"force",                                                             'F', 0, 0, "Replace runs that DIR already holds", 0},
@@ -56,6 +64,26 @@ static void add_rule(struct options *o, const char *text, struct argp_state *sta
     array_push(&o->rules, r);
 }
 
+static const char *metric_name(const char *text, struct argp_state *state)
+{
+    const char *names[64];
+    size_t n = metric_count() < 64 ? metric_count() : 64;
+    if (metric_find(text) >= 0) return text;
+    for (size_t m = 0; m < n; m++) names[m] = metric_at(m)->name;
+    const char *near = str_suggest(text, names, n);
+    argp_error(state, "--flips: no metric \"%s\"%s%s%s", text, near ? "; did you mean \"" : "", near ? near : "",
+               near ? "\"?" : "");
+    return NULL;
+}
+
+static int64_t budget(const char *text, struct argp_state *state)
+{
+    int64_t ns = 0;
+    const char *wrong = units_parse_duration(text, &ns);
+    if (wrong || ns <= 0) argp_error(state, "--budget takes a duration such as 90s or 10m, not \"%s\"", text);
+    return ns;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -68,6 +96,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'B': o->base = arg; return 0;
     case 's': array_push(&o->overrides, arg); return 0;
     case 'x': add_rule(o, arg, state); return 0;
+    case 'l': o->flips = arg ? metric_name(arg, state) : "mean_jct"; return 0;
+    case 'u': o->budget_ns = budget(arg, state); return 0;
     case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case 'F': o->force = true; return 0;
@@ -75,6 +105,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG: array_push(&o->targets, arg); return 0;
     case ARGP_KEY_END:
         if (!o->targets.n) argp_error(state, "SCENARIO, or two runs, are missing");
+        if (o->flips && (o->targets.n > 1 || o->out || o->base || o->rules.n))
+            argp_error(state, "--flips takes one SCENARIO, and neither --output, --base nor --fail-if: the first "
+                              "--approach is the base, and no runs are kept");
+        if (o->budget_ns && !o->flips) argp_error(state, "--budget goes with --flips");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -87,6 +121,7 @@ const struct argp argp_compare = {
     "Compare approaches: what differs, by how much, how sure, and where it comes from.\v"
     "Given a scenario, runs it under its approaches; given directories, compares the runs in them.\n"
     "Examples: trainyard compare scenarios/demo.json --replications 20\n"
+    "          trainyard compare scenarios/demo.json --flips=p50_wait --replications 4\n"
     "          trainyard compare old/actor new/actor --fail-if 'p95_wait>1.1x'\n"
     "Exit: 0 ok, 1 a --fail-if condition holds or a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, "
     "130 interrupted.",
@@ -128,6 +163,22 @@ static bool report_no_progress(const struct runs *r)
     return found;
 }
 
+static struct runs_plan plan_of(const struct options *o, struct log *log)
+{
+    log_init(log, stderr);
+    if (o->quiet) log->level = LOG_ERROR;
+    return (struct runs_plan){.scenario = o->targets.v[0],
+                              .approaches = o->approaches.n ? o->approaches.v : NULL,
+                              .n_approaches = o->approaches.n,
+                              .overrides = o->overrides.v,
+                              .replications = (uint32_t)o->replications,
+                              .record_level = o->out ? 1 : 0,
+                              .threads = (unsigned)o->threads,
+                              .force = o->force,
+                              .log = log,
+                              .interrupt = command_catch_signals()};
+}
+
 /* Runs the scenario below `dir` and adds its runs to the sources. */
 static int run_scenario(const struct options *o, const char *dir, struct sources *s)
 {
@@ -135,19 +186,8 @@ static int run_scenario(const struct options *o, const char *dir, struct sources
     struct runs r;
     struct log log;
     char *err = NULL;
-    struct runs_plan plan = {.scenario = o->targets.v[0],
-                             .approaches = o->approaches.n ? o->approaches.v : NULL,
-                             .n_approaches = o->approaches.n,
-                             .overrides = o->overrides.v,
-                             .replications = (uint32_t)o->replications,
-                             .out = dir,
-                             .record_level = o->out ? 1 : 0,
-                             .threads = (unsigned)o->threads,
-                             .force = o->force,
-                             .log = &log,
-                             .interrupt = command_catch_signals()};
-    log_init(&log, stderr);
-    if (o->quiet) log.level = LOG_ERROR;
+    struct runs_plan plan = plan_of(o, &log);
+    plan.out = dir;
     bool ok = runs_execute(&plan, &r, &d);
     int code = command_diag(&d);
     if (!ok && code == EXIT_OK) code = command_fail(EXIT_IO, "%s", r.error ? r.error : "the runs failed");
@@ -171,6 +211,35 @@ static int add_runs(const struct options *o, struct sources *s)
     if (ok && o->approaches.n) ok = sources_keep(s, o->approaches.v, o->approaches.n, &err);
     int code = ok ? EXIT_OK : command_fail(EXIT_IO, "%s", err);
     free(err);
+    return code;
+}
+
+/* ---- constants that turn the winner ---- */
+
+static void print_flips(const struct options *o, const struct flips *f)
+{
+    void (*const forms[])(const struct flips *, struct str *) = {
+        [FORMAT_TEXT] = flips_text, [FORMAT_JSON] = flips_json, [FORMAT_CSV] = flips_csv};
+    struct str s = {0};
+    forms[o->format](f, &s);
+    fputs(str_text(&s), stdout);
+    str_free(&s);
+}
+
+static int find_flips(const struct options *o)
+{
+    struct diag d = {0};
+    struct flips f;
+    struct log log;
+    struct flips_plan plan = {.runs = plan_of(o, &log),
+                              .metric = (size_t)metric_find(o->flips),
+                              .budget_ns = o->budget_ns ? o->budget_ns : 120 * NS_PER_S};
+    bool ok = flips_find(&plan, &f, &d);
+    int code = command_diag(&d);
+    if (!ok && code == EXIT_OK) code = command_fail(f.choose ? EXIT_USAGE : EXIT_IO, "--flips: %s", f.error);
+    if (code == EXIT_OK && f.interrupted) code = EXIT_INTERRUPTED;
+    if (code == EXIT_OK || (code == EXIT_INTERRUPTED && f.list.n)) print_flips(o, &f);
+    flips_free(&f);
     return code;
 }
 
@@ -274,7 +343,10 @@ int cmd_compare(int argc, char **argv)
     int code;
     argp_parse(&argp_compare, argc, argv, 0, NULL, &o);
     array_push(&o.overrides, NULL);
-    if (o.targets.n == 1 && !file_is_dir(o.targets.v[0]))
+    bool is_scenario = o.targets.n == 1 && !file_is_dir(o.targets.v[0]);
+    if (o.flips)
+        code = is_scenario ? find_flips(&o) : command_fail(EXIT_USAGE, "--flips needs a scenario; these are runs already");
+    else if (is_scenario)
         code = on_scenario(&o, &s);
     else if (o.overrides.n > 1 || o.replications)
         code = command_fail(EXIT_USAGE, "--set and --replications change a scenario; these are runs already");

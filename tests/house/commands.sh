@@ -48,6 +48,15 @@ expect 0 "In plain words" "" compare "$out/runs"
 expect 0 "Exactly the same" "" compare "$out/runs/skip" "$out/runs/skip"
 expect 1 "skip" "failed" compare "$out/runs/strict" "$out/runs/skip" --fail-if 'mean_wait<-40s'
 expect 2 "" "these are runs already" compare "$out/runs" -n 3
+expect 0 "No constant that was tried turns the p50_wait" "" compare $tiny "${two[@]}" --flips=p50_wait # batch policies read none
+expect 0 '"trainyard_flips": 1' "" compare $tiny "${two[@]}" --flips --format json
+expect 0 "^constant,unit,metric" "" compare $tiny "${two[@]}" --flips --format csv
+expect 2 "" 'did you mean "p50_wait"' compare $tiny --flips=p50_wai
+expect 2 "" "choose them with --approach" compare $tiny --flips
+expect 2 "" "goes with --flips" compare $tiny --budget 10s
+expect 2 "" "takes a duration" compare $tiny --flips --budget x
+expect 2 "" "these are runs already" compare "$out/runs" --flips
+expect 2 "" "takes one SCENARIO" compare $tiny --flips -o "$out/x"
 [ -s "$out/runs/compare.json" ] || { echo "commands: no compare.json" >&2; bad=1; }
 expect 0 "came free when job b ended" "" explain "$out/runs/strict/0" c
 expect 0 "Where the GPU time went" "first replication of each approach" explain "$out/runs"
