@@ -72,6 +72,7 @@ check-all: all $(TESTS) headers
 	@bash tests/house/fingerprints.sh
 	@bash tests/house/manual.sh $(BIN)/trainyard
 	@bash tests/house/commands.sh $(BIN)/trainyard
+	@bash tests/house/readme.sh $(BIN)/trainyard
 	@bash tests/house/run_tests.sh $(TESTS) | tee $(BUILD)/tests.log; test $${PIPESTATUS[0]} = 0
 	@tail -1 $(BUILD)/tests.log > $(BUILD)/tests.count
 
@@ -103,8 +104,9 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard
 	install -m 755 $(BIN)/trainyard $(DESTDIR)$(PREFIX)/bin/trainyard
 	cp -r scenarios/. $(DESTDIR)$(PREFIX)/share/trainyard/
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(BIN)/trainyard --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard.1
+	$(BIN)/trainyard --print-man-scenario > $(DESTDIR)$(PREFIX)/share/man/man5/trainyard-scenario.5
 	$(BIN)/trainyard --print-bash-completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/trainyard
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -40,6 +40,12 @@ static int unknown(const char *name)
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *option;
+        void (*print)(FILE *);
+    } pages[] = {{"--print-man", manual_man},
+                 {"--print-man-scenario", manual_scenario},
+                 {"--print-bash-completion", manual_bash}};
     char called[64];
     setlocale(LC_NUMERIC, "C");
     argp_err_exit_status = EXIT_USAGE;
@@ -51,10 +57,11 @@ int main(int argc, char **argv)
         print_usage(stdout);
         return command_end(EXIT_OK);
     }
-    if (!strcmp(argv[1], "--print-man") || !strcmp(argv[1], "--print-bash-completion")) {
-        (argv[1][8] == 'm' ? manual_man : manual_bash)(stdout);
-        return command_end(EXIT_OK);
-    }
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (!strcmp(argv[1], pages[i].option)) {
+            pages[i].print(stdout);
+            return command_end(EXIT_OK);
+        }
     const struct command *c = find(!strcmp(argv[1], "--version") ? "version" : argv[1]);
     if (!c) return unknown(argv[1]);
     snprintf(called, sizeof called, "trainyard %s", c->name);

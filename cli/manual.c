@@ -7,64 +7,45 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/roff.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "input/schema.h"
 
-/* ---- roff ---- */
-
-/* Text with what roff would take for its own escaped. */
-static void roff(FILE *to, const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char c = text[i];
-        if (c == '-')
-            fputs("\\-", to);
-        else if (c == '\\')
-            fputs("\\e", to);
-        else if ((c == '.' || c == '\'') && (i == 0 || text[i - 1] == '\n'))
-            fprintf(to, "\\&%c", c);
-        else
-            fputc(c, to);
-    }
-}
-
-static void roff_text(FILE *to, const char *text)
-{
-    roff(to, text, strlen(text));
-}
+/* ---- trainyard(1) ---- */
 
 /* Lines of a text as paragraphs broken where it breaks them. */
-static void roff_lines(FILE *to, const char *text)
+static void roff_lines(struct str *to, const char *text)
 {
     while (*text) {
         size_t n = strcspn(text, "\n");
         size_t blank = strspn(text, " ");
-        roff(to, text + (blank < n ? blank : n), n - (blank < n ? blank : n));
-        fputs(text[n] && text[n + 1] ? "\n.br\n" : "\n", to);
+        roff_text_n(to, text + (blank < n ? blank : n), n - (blank < n ? blank : n));
+        str_append(to, text[n] && text[n + 1] ? "\n.br\n" : "\n");
         text += n + (text[n] == '\n');
     }
 }
 
-static void man_option(FILE *to, const struct argp_option *o)
+static void man_option(struct str *to, const struct argp_option *o)
 {
-    fputs(".TP\n", to);
+    str_append(to, ".TP\n");
     if (isgraph(o->key)) {
-        fprintf(to, "\\fB\\-%c\\fR", o->key);
-        if (o->name) fputs(", ", to);
+        str_printf(to, "\\fB\\-%c\\fR", o->key);
+        if (o->name) str_append(to, ", ");
     }
     if (o->name) {
-        fputs("\\fB\\-\\-", to);
+        str_append(to, "\\fB\\-\\-");
         roff_text(to, o->name);
-        fputs("\\fR", to);
+        str_append(to, "\\fR");
     }
     if (o->arg) {
-        fputs("=\\fI", to);
+        str_append(to, "=\\fI");
         roff_text(to, o->arg);
-        fputs("\\fR", to);
+        str_append(to, "\\fR");
     }
-    fputc('\n', to);
+    str_append_char(to, '\n');
     roff_text(to, o->doc ? o->doc : "");
-    fputc('\n', to);
+    str_append_char(to, '\n');
 }
 
 static bool is_end(const struct argp_option *o)
@@ -73,30 +54,30 @@ static bool is_end(const struct argp_option *o)
 }
 
 /* Forms of the arguments stand on lines of args_doc; the text before \v describes, the one behind it closes. */
-static void man_command(FILE *to, const struct command *c)
+static void man_command(struct str *to, const struct command *c)
 {
     const char *forms = c->argp->args_doc ? c->argp->args_doc : "", *doc = c->argp->doc ? c->argp->doc : "";
     const char *after = strchr(doc, '\v');
-    fprintf(to, ".SS trainyard %s\n", c->name);
+    str_printf(to, ".SS trainyard %s\n", c->name);
     do {
         size_t n = strcspn(forms, "\n");
-        fprintf(to, "\\fBtrainyard %s\\fR [\\fIOPTION\\fR...] \\fI", c->name);
-        roff(to, forms, n);
-        fputs("\\fR\n.br\n", to);
+        str_printf(to, "\\fBtrainyard %s\\fR [\\fIOPTION\\fR...] \\fI", c->name);
+        roff_text_n(to, forms, n);
+        str_append(to, "\\fR\n.br\n");
         forms += n + (forms[n] == '\n');
     } while (*forms);
-    fputs(".PP\n", to);
-    roff(to, doc, after ? (size_t)(after - doc) : strlen(doc));
-    fputc('\n', to);
+    str_append(to, ".PP\n");
+    roff_text_n(to, doc, after ? (size_t)(after - doc) : strlen(doc));
+    str_append_char(to, '\n');
     for (const struct argp_option *o = c->argp->options; o && !is_end(o); o++) man_option(to, o);
     if (!after) return;
-    fputs(".PP\n", to);
+    str_append(to, ".PP\n");
     roff_lines(to, after + 1);
 }
 
-void manual_man(FILE *to)
+static void man_page(struct str *to)
 {
-    fprintf(to,
+    str_printf(to,
             ".TH TRAINYARD 1 \"\" \"trainyard %s\" \"User Commands\"\n"
             ".SH NAME\ntrainyard \\- simulate GPU training clusters on Kubernetes, and compare ways to run them\n"
             ".SH SYNOPSIS\n\\fBtrainyard\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
@@ -110,14 +91,30 @@ void manual_man(FILE *to)
             "standard input or output.\n.SH COMMANDS\n",
             TRAINYARD_VERSION);
     for (size_t i = 0; i < n_commands; i++) man_command(to, &commands[i]);
-    fputs(".SH EXIT STATUS\n"
+    str_append(to, ".SH EXIT STATUS\n"
           "0 ok; 1 a check failed; 2 wrong usage; 3 bad input; 4 a file or back end failed; 130 interrupted.\n"
           ".SH ENVIRONMENT\n.TP\n\\fBTRAINYARD_DATA\\fR\nDirectory with profiles/, looked in first.\n"
           ".TP\n\\fBNO_COLOR\\fR\nNo colour when set and not empty.\n"
           ".TP\n\\fBTMPDIR\\fR\nWhere compare keeps its runs while it works; /tmp by default.\n"
           ".SH EXAMPLES\n.nf\ntrainyard compare scenarios/demo.json\n"
-          "trainyard run scenarios/two\\-teams.json \\-o out\ntrainyard explain out/operator/0 tune\\-3\n.fi\n",
-          to);
+          "trainyard run scenarios/two\\-teams.json \\-o out\ntrainyard explain out/operator/0 tune\\-3\n.fi\n"
+          ".SH SEE ALSO\n\\fBtrainyard\\-scenario\\fR(5)\n");
+}
+
+void manual_man(FILE *to)
+{
+    struct str page = {0};
+    man_page(&page);
+    fputs(str_text(&page), to);
+    str_free(&page);
+}
+
+void manual_scenario(FILE *to)
+{
+    struct str page = {0};
+    scenario_manual(&page);
+    fputs(str_text(&page), to);
+    str_free(&page);
 }
 
 /* ---- bash ---- */

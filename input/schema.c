@@ -1,45 +1,16 @@
-/* schema.c - walks the tables of the scenario and writes schema and manual.
+/* schema.c - walks the tables of the scenario and writes the JSON Schema.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include "input/schema.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "input/raw.h"
-
-/* Every object type that can be reached, each once, in the order of first mention. */
-struct types { const struct object_type *v[64]; size_t n; };
-
-static void collect(struct types *all, const struct object_type *type)
-{
-    for (size_t i = 0; i < all->n; i++)
-        if (all->v[i] == type) return;
-    assert(all->n < 64);
-    all->v[all->n++] = type;
-    for (size_t i = 0; i < type->n_fields; i++)
-        if (type->fields[i].sub) collect(all, type->fields[i].sub);
-}
-
-static const struct field *shorthand_of(const struct object_type *type)
-{
-    for (size_t i = 0; type->shorthand && i < type->n_fields; i++)
-        if (strcmp(type->fields[i].name, type->shorthand) == 0) return &type->fields[i];
-    return NULL;
-}
-
-/* The name without blanks, for references. */
-static const char *slug(const struct object_type *type, char out[64])
-{
-    size_t i = 0;
-    for (; type->name[i] && i < 63; i++) out[i] = type->name[i] == ' ' ? '-' : type->name[i];
-    out[i] = '\0';
-    return out;
-}
+#include "input/schema_types.h"
 
 /* ---- schema ---- */
 
@@ -60,7 +31,7 @@ static void one_of_types(struct json_writer *w, const char *const *types, size_t
 static void reference(struct json_writer *w, const struct object_type *type)
 {
     char text[128], name[64];
-    snprintf(text, sizeof text, "#/$defs/%s", slug(type, name));
+    snprintf(text, sizeof text, "#/$defs/%s", schema_slug(type, name));
     pair(w, "$ref", text);
 }
 
@@ -220,9 +191,9 @@ static void object_schema(struct json_writer *w, const struct object_type *type)
 
 static void definition(struct json_writer *w, const struct object_type *type)
 {
-    const struct field *short_form = shorthand_of(type);
+    const struct field *short_form = schema_shorthand(type);
     char name[64];
-    json_write_key(w, slug(type, name));
+    json_write_key(w, schema_slug(type, name));
     json_write_object(w);
     if (short_form) {
         json_write_key(w, "anyOf");
@@ -243,8 +214,8 @@ static void definition(struct json_writer *w, const struct object_type *type)
 void scenario_schema(struct str *out)
 {
     struct json_writer w;
-    struct types all = { .n = 0 };
-    collect(&all, &scenario_type);
+    struct schema_types all = { .n = 0 };
+    schema_collect(&all, &scenario_type);
     json_write_begin(&w, out);
     json_write_object(&w);
     pair(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
@@ -256,58 +227,4 @@ void scenario_schema(struct str *out)
     json_write_end(&w);
     json_write_end(&w);
     json_write_finish(&w);
-}
-
-/* ---- manual ---- */
-
-static void value_text(const struct field *f, struct str *out)
-{
-    static const char *const names[N_TYPES] = {
-        [TYPE_STRING] = "string",       [TYPE_ANY] = "any",         [TYPE_BOOL] = "true, false", [TYPE_INT] = "whole number",
-        [TYPE_DURATION] = "duration",   [TYPE_BYTES] = "size",      [TYPE_BANDWIDTH] = "bandwidth",
-        [TYPE_QUANTITY] = "quantity",   [TYPE_GPUS] = "GPUs",       [TYPE_GPU_TIME] = "GPU-time", [TYPE_NUMBER] = "number",
-        [TYPE_FRACTION] = "fraction",   [TYPE_STRINGS] = "strings", [TYPE_TEXTS] = "strings by key",
-        [TYPE_QUOTA] = "amounts by flavor", [TYPE_STACK] = "name, constants",
-    };
-    char name[64];
-    for (size_t i = 0; f->type == TYPE_WORD && i < f->n_words; i++) str_printf(out, "%s`%s`", i ? ", " : "", f->words[i]);
-    if (f->type == TYPE_OBJECT)
-        str_printf(out, "[%s](#%s)", f->sub->name, slug(f->sub, name));
-    else if (f->type == TYPE_LIST)
-        str_printf(out, "list of [%s](#%s)", f->sub->name, slug(f->sub, name));
-    else if (f->type == TYPE_MAP)
-        str_printf(out, "[%s](#%s) by name", f->sub->name, slug(f->sub, name));
-    else if (f->type != TYPE_WORD)
-        str_append(out, names[f->type]);
-}
-
-static void table(const struct object_type *type, struct str *out)
-{
-    const struct field *short_form = shorthand_of(type);
-    str_printf(out, "\n### %s\n\n%s", type->name, type->help);
-    if (short_form) str_printf(out, " A bare value stands for `%s`.", short_form->name);
-    str_append(out, "\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
-    for (size_t i = 0; i < type->n_fields; i++) {
-        const struct field *f = &type->fields[i];
-        str_printf(out, "| `%s` | ", f->name);
-        value_text(f, out);
-        str_append(out, " | ");
-        if (f->required)
-            str_append(out, "required");
-        else if (f->fallback)
-            str_printf(out, "`%s`", f->fallback);
-        str_printf(out, " | %s |\n", f->help);
-    }
-}
-
-void scenario_reference(struct str *out)
-{
-    struct types all = { .n = 0 };
-    collect(&all, &scenario_type);
-    for (size_t i = 0; i < all.n; i++) table(all.v[i], out);
-    str_append(out, "\n### stack constants\n\n| constant | default | source |\n|---|---|---|\n");
-    for (size_t i = 0; i < stack_constant_count(); i++) {
-        const struct stack_constant *c = stack_constant_at(i);
-        str_printf(out, "| `%s` | `%s` | %s |\n", c->name, c->fallback, c->source);
-    }
 }

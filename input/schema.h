@@ -3,8 +3,9 @@
  *     struct str out = {0};
  *     scenario_schema(&out);        // JSON Schema 2020-12: scenarios/scenario.schema.json
  *     scenario_reference(&out);     // Markdown tables of all keys: the second half of docs/scenario.md
+ *     scenario_manual(&out);        // trainyard-scenario(5), roff
  *
- * A test holds both files to these functions, so reader, schema and manual cannot drift apart.
+ * A test holds the first two files to these functions, so reader, schema and manual cannot drift apart.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -14,5 +15,6 @@
 struct str;
 void scenario_schema(struct str *out);
 void scenario_reference(struct str *out);
+void scenario_manual(struct str *out);
 
 #endif

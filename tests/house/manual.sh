@@ -1,5 +1,6 @@
 #!/bin/bash
-# manual.sh - the manual page is sound roff and names every command and long option; the completion works in bash.
+# manual.sh - the manual pages are sound roff, (1) names every command and long option, (5) every key and constant; the
+# completion works in bash.
 #
 #     tests/house/manual.sh TRAINYARD
 #
@@ -11,11 +12,24 @@ bad=0
 fail() { echo "manual: $*" >&2; bad=1; }
 
 "$program" --print-man > "$out/trainyard.1" || fail "--print-man failed"
+"$program" --print-man-scenario > "$out/trainyard-scenario.5" || fail "--print-man-scenario failed"
 "$program" --print-bash-completion > "$out/trainyard.bash" || fail "--print-bash-completion failed"
-if command -v man >/dev/null; then
-    warnings=$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$out/trainyard.1" 2>&1 >/dev/null)
-    [ -z "$warnings" ] || fail "man: $warnings"
-fi
+for page in trainyard.1 trainyard-scenario.5; do
+    if command -v man >/dev/null; then
+        warnings=$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$out/$page" 2>&1 >/dev/null)
+        [ -z "$warnings" ] || fail "man $page: $warnings"
+    fi
+    if command -v groff >/dev/null; then
+        warnings=$(groff -ww -man -Tutf8 -Z "$out/$page" 2>&1 >/dev/null)
+        [ -z "$warnings" ] || fail "groff $page: $warnings"
+    fi
+done
+keys=0
+while read -r key; do # every key and constant that the manual of the repository lists
+    keys=$((keys + 1))
+    grep -qF "\\fB${key//-/\\-}\\fR (" "$out/trainyard-scenario.5" || fail "trainyard-scenario(5) lacks $key"
+done < <(sed -n 's/^| `\([^`]*\)` | .*/\1/p' docs/scenario.md | sort -u)
+[ $keys -ge 200 ] || fail "only $keys keys were looked for"
 # shellcheck disable=SC1091
 source "$out/trainyard.bash" || fail "bash cannot read the completion"
 compopt() { :; } # only allowed while bash completes
@@ -41,5 +55,5 @@ for command in "${COMPREPLY[@]}"; do
     done
 done
 [ $commands -ge 8 ] || fail "only $commands commands are completed"
-[ $bad = 0 ] && echo "manual: $commands commands with all their options in manual and completion"
+[ $bad = 0 ] && echo "manual: $commands commands with all their options in manual and completion; $keys keys"
 exit $bad
