@@ -72,6 +72,7 @@ struct csv_writer {
     FILE *to;
     size_t n;
     bool in_row, failed;
+    int error; /* errno of the first failure */
     char buffer[CSV_BUFFER_BYTES];
 };
 

@@ -4,6 +4,7 @@
  */
 #include "base/csv.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -15,9 +16,16 @@ void csv_writer_begin(struct csv_writer *w, FILE *to)
     w->in_row = w->failed = false;
 }
 
+/* The first failure tells why; what follows may have a reason of its own. */
+static void failed(struct csv_writer *w)
+{
+    if (!w->failed) w->error = errno;
+    w->failed = true;
+}
+
 static void flush(struct csv_writer *w)
 {
-    if (w->n && !w->failed && fwrite(w->buffer, 1, w->n, w->to) != w->n) w->failed = true;
+    if (w->n && !w->failed && fwrite(w->buffer, 1, w->n, w->to) != w->n) failed(w);
     w->n = 0;
 }
 
@@ -116,6 +124,7 @@ void csv_write_row_end(struct csv_writer *w)
 bool csv_writer_end(struct csv_writer *w)
 {
     flush(w);
-    if (fflush(w->to) != 0) w->failed = true;
+    if (fflush(w->to) != 0) failed(w);
+    if (w->failed) errno = w->error;
     return !w->failed;
 }

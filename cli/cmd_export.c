@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
     switch (key) {
     case 't': o->to = arg; return 0;
-    case 'o': o->out = arg; return 0;
+    case 'o': o->out = command_text(arg, "--output", state); return 0;
     case 'T':
         check_table(arg, state);
         o->table = arg;
@@ -68,25 +68,31 @@ const struct argp argp_export = {
 
 /* ---- csv ---- */
 
-static int csv_file(const struct options *o, const char *table, const struct run_list *runs)
+/* Runs are opened for each table; what is wrong with them is said with the first. */
+static int csv_file(const struct options *o, const char *table, const struct run_list *runs, bool first)
 {
-    struct str path = {0};
+    struct str path = {0}, warnings = {0};
     char *err = NULL;
     str_printf(&path, "%s/%s.csv", o->out, table);
     FILE *to = fopen(str_text(&path), "w");
-    bool ok = to && export_table(table, runs->dirs, runs->n, to, &err);
+    bool ok = to && export_table(table, runs->dirs, runs->n, to, first ? &warnings : NULL, &err);
     if (to && fclose(to) != 0) ok = false;
+    fputs(str_text(&warnings), stderr);
     int code = ok ? EXIT_OK : command_fail(EXIT_IO, "%s: %s", str_text(&path), err ? err : strerror(errno));
     free(err);
     str_free(&path);
+    str_free(&warnings);
     return code;
 }
 
 static int csv_stdout(const struct options *o, const struct run_list *runs)
 {
+    struct str warnings = {0};
     char *err = NULL;
-    if (export_table(o->table ? o->table : "jobs", runs->dirs, runs->n, stdout, &err)) return EXIT_OK;
-    int code = command_fail(EXIT_IO, "%s", err);
+    bool ok = export_table(o->table ? o->table : "jobs", runs->dirs, runs->n, stdout, &warnings, &err);
+    fputs(str_text(&warnings), stderr);
+    int code = ok ? EXIT_OK : command_fail(EXIT_IO, "%s", err);
+    str_free(&warnings);
     free(err);
     return code;
 }
@@ -94,15 +100,22 @@ static int csv_stdout(const struct options *o, const struct run_list *runs)
 static int write_csv(const struct options *o, const struct run_list *runs)
 {
     struct diag d = {0};
+    struct str manifest = {0};
     if (!strcmp(o->out, "-")) return csv_stdout(o, runs);
+    str_printf(&manifest, "%s/run.json", o->out);
+    bool is_run = file_exists(str_text(&manifest));
+    str_free(&manifest);
+    if (is_run) return command_fail(EXIT_IO, "%s: holds a run, whose tables would be written over; give another directory", o->out);
     if (!file_make_dirs(o->out, &d)) {
         command_diag(&d);
         return EXIT_IO;
     }
+    bool first = true;
     for (size_t i = 0; i < n_export_tables; i++) {
         if (o->table && strcmp(o->table, export_tables[i])) continue;
-        int code = csv_file(o, export_tables[i], runs);
+        int code = csv_file(o, export_tables[i], runs, first);
         if (code != EXIT_OK) return code;
+        first = false;
     }
     return EXIT_OK;
 }

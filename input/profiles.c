@@ -77,6 +77,18 @@ void profile_list(struct arena *arena, const char *folder, struct profile_names 
     array_sort(out, by_name);
 }
 
+/* Nothing is installed where this program looks, or it was moved away from it. */
+static void help_where(struct build *b)
+{
+    const char *places[N_PLACES];
+    struct str s = {0};
+    data_places(b->arena, places);
+    for (int i = 0; i < N_PLACES; i++)
+        if (places[i]) str_printf(&s, "%s%s", s.n ? ", " : "", places[i]);
+    diag_help(b->diag, "no profiles are installed in %s; set TRAINYARD_DATA to the folder that has profiles/", str_text(&s));
+    str_free(&s);
+}
+
 const struct value *profile_load(struct build *b, const char *folder, const char *name, const struct value *at)
 {
     char *path = strchr(name, '/') || str_ends_with(name, ".json") ? path_join(b->arena, b->dir, name)
@@ -85,7 +97,8 @@ const struct value *profile_load(struct build *b, const char *folder, const char
         struct profile_names names;
         profile_list(b->arena, folder, &names);
         value_error(b->diag, at, "there is no %s profile \"%s\"", folder, name);
-        diag_help_allowed(b->diag, name, names.v, names.n);
+        if (names.n) diag_help_allowed(b->diag, name, names.v, names.n);
+        else help_where(b);
         return NULL;
     }
     struct json_doc *doc = json_load(path, b->diag);

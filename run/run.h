@@ -153,7 +153,7 @@ bool run_tree(const char *dir, struct run_list *, char **err);
 void run_list_free(struct run_list *);
 
 /* Reads manifest, jobs.csv and ledger.csv of one leaf. NULL and *err (to free) when there is no run or its manifest is
- * no good. Else all that can be read; what is damaged, missing, changed or not finished is named in *warnings (to free;
+ * no good. Else all that can be read; what is damaged, missing, changed or not finished is named in *warnings (whole lines; to free;
  * NULL when all is well; the argument may be NULL). */
 struct run *run_open(const char *dir, char **warnings, char **err);
 void run_close(struct run *);

@@ -121,6 +121,7 @@ static char *all_notes(struct opening *o)
     char *rows = out_diag_text(&o->diag);
     if (rows && *rows) str_printf(&o->notes, "%s%s", o->notes.n ? "\n" : "", rows);
     free(rows);
+    if (o->notes.n) str_append(&o->notes, "\n");
     return o->notes.n ? str_take(&o->notes) : NULL;
 }
 

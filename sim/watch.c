@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "sim/script.h"
 
 struct progress_watch {
     int64_t limit_ns;
@@ -27,13 +28,17 @@ static int64_t longest_timeout(const struct stack *k)
 
 static bool in_vain(const struct sim *s) { return s->restarts_in_vain >= WATCH_VAIN_RESTARTS; }
 
+/* To come whatever happens, other than repairs. */
+static bool planned(const struct sim *s) { return s->next_arrival < s->n_specs || script_more(s->script); }
+
 static void check(void *ctx, void *arg)
 {
     struct sim *s = ctx;
     struct progress_watch *w = s->watch;
     (void)arg;
     bool still = s->n_stepping == 0 && sim_now(s) - s->last_progress_ns > w->limit_ns;
-    if (s->n_live && (still || in_vain(s)) && !w->more(s)) {
+    bool hopeless = still && sim_now(s) - s->last_progress_ns > WATCH_HOPELESS_NS && !planned(s);
+    if (s->n_live && (hopeless || ((still || in_vain(s)) && !w->more(s)))) {
         w->found = true;
         return;
     }

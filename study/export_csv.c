@@ -352,9 +352,12 @@ static const struct table {
 const char *const export_tables[] = {"jobs", "ledger", "timeline", "nodes"};
 const size_t n_export_tables = sizeof export_tables / sizeof *export_tables;
 
-static bool export_run(struct exporting *e, const struct table *t, const char *dir, char **err)
+static bool export_run(struct exporting *e, const struct table *t, const char *dir, struct str *warnings, char **err)
 {
-    struct run *run = run_open(dir, NULL, err);
+    char *said = NULL;
+    struct run *run = run_open(dir, &said, err);
+    if (said && warnings) str_append(warnings, said);
+    free(said);
     if (!run) return false;
     e->run = run;
     bool ok = !t->needs_index || run->record_level == RECORD_NONE || job_index_read(run, &e->index, err);
@@ -364,7 +367,7 @@ static bool export_run(struct exporting *e, const struct table *t, const char *d
     return ok;
 }
 
-bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, char **err)
+bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, struct str *warnings, char **err)
 {
     size_t at = 0;
     while (at < n_export_tables && strcmp(export_tables[at], table)) at++;
@@ -377,9 +380,9 @@ bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, char
     csv_writer_begin(&e->w, to);
     tables[at].header(e);
     bool ok = true;
-    for (size_t i = 0; i < n && ok; i++) ok = export_run(e, &tables[at], dirs[i], err);
+    for (size_t i = 0; i < n && ok; i++) ok = export_run(e, &tables[at], dirs[i], warnings, err);
     if (!csv_writer_end(&e->w) && ok) {
-        *err = xstrdup(strerror(errno));
+        *err = xstrdup(errno ? strerror(errno) : "cannot be written");
         ok = false;
     }
     free(e);

@@ -1,7 +1,7 @@
 /* export_csv.h - runs as CSV tables for spreadsheets and data frames: names instead of codes, ids instead of numbers.
  *
  *     FILE *to = fopen("timeline.csv", "w");
- *     if (!export_table("timeline", dirs, n, to, &err)) ...     // err: to free
+ *     if (!export_table("timeline", dirs, n, to, &warnings, &err)) ...     // err: to free
  *
  * Tables: jobs, ledger, timeline, nodes (which job held which nodes, from when to when). Each row begins with approach
  * and replication, so that several runs go into one file. Times are exact decimal seconds, GPU time exact GPU-seconds.
@@ -17,10 +17,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/str.h"
+
 extern const char *const export_tables[];
 extern const size_t n_export_tables;
 
-/* One table of all these runs; false and *err (to free) for an unknown table or an I/O error. */
-bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, char **err);
+/* One table of all these runs; false and *err (to free) for an unknown table or an I/O error. What is damaged or
+ * unfinished in a run goes to `warnings` in whole lines; NULL: nowhere. */
+bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, struct str *warnings, char **err);
 
 #endif

@@ -75,6 +75,9 @@ expect 0 "" "" export "$out/runs" --to csv -o "$out/csv"
 for table in jobs ledger timeline nodes; do
     [ "$(wc -l <"$out/csv/$table.csv" 2>/dev/null)" -gt 1 ] || { echo "commands: $table.csv is empty" >&2; bad=1; }
 done
+expect 4 "" "holds a run" export "$out/runs" --to csv -o "$out/runs/strict/0"
+cp -r "$out/runs/strict/0" "$out/cut" && : >"$out/cut/jobs.csv"
+expect 0 "^approach" "cut off" export "$out/cut" --to csv -o -
 expect 2 "" "there is: csv" export "$out/runs" --to xml -o "$out/csv"
 expect 0 "h100-sxm-8" "" profiles hardware
 expect 2 "" "no kind of profile" profiles hardwar

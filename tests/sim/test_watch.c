@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/str.h"
+#include "base/units.h"
 #include "tests/support/small_sim.h"
 
 static void run(struct small_sim *s, const char *job, const char *approach)
@@ -61,6 +62,24 @@ static void restarts_that_get_on(void **state)
     small_sim_free(&s);
 }
 
+/* 64 GPUs that fail every minute and take 5 h each: that all of them are up at once, as j needs, has probability
+ * (1/301)^64. */
+static void nodes_that_are_always_down(void **state)
+{
+    (void)state;
+    struct small_sim s = {
+        .text = "{\"trainyard\": 1, \"cluster\": {\"nodes\": [{\"group\": \"g\", \"count\": 8, \"gpus\": 8}]}, "
+                "\"workload\": {\"jobs\": [{\"id\": \"j\", \"submit\": \"1d\", \"replicas\": 8, \"gpus\": 8, "
+                "\"duration\": \"1h\"}]}, \"faults\": {\"components\": [{\"name\": \"x\", \"scope\": \"gpu\", "
+                "\"mtbf\": \"1m\", \"repair\": \"5h\"}]}, \"approaches\": {\"x\": {\"lifecycle\": \"none\", "
+                "\"placement\": \"first\"}}}"};
+    small_sim_run(&s);
+    assert_true(s.result.no_progress);
+    assert_true(s.result.end_ns > INT64_C(365) * 86400 * NS_PER_S);
+    assert_true(s.result.end_ns < INT64_C(368) * 86400 * NS_PER_S);
+    small_sim_free(&s);
+}
+
 static void work_without_an_end(void **state)
 {
     (void)state;
@@ -83,6 +102,7 @@ static void half_placed_gangs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(restarts_in_vain), cmocka_unit_test(restarts_that_get_on),
-                                       cmocka_unit_test(work_without_an_end), cmocka_unit_test(half_placed_gangs)};
+                                       cmocka_unit_test(work_without_an_end),
+                                       cmocka_unit_test(nodes_that_are_always_down), cmocka_unit_test(half_placed_gangs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
