@@ -1,8 +1,8 @@
 /* test_random.c - what must hold in every run, over scenarios drawn at random (any_scenario.h, run_check.h).
  *
  * For each seed and both approaches: the run's own files agree with each other (run_check); the fingerprint is equal with
- * nothing recorded, with jobs recorded, with all recorded, and when both simulations advance event by event in turn in one
- * process; and the two approaches see the same world (run_check_paired). TRAINYARD_RANDOM=FIRST:LAST picks other seeds.
+ * nothing recorded, with jobs recorded, with all recorded, from the resolved scenario that the run keeps, and when both
+ * simulations advance event by event in turn in one process; and the two approaches see the same world (run_check_paired). TRAINYARD_RANDOM=FIRST:LAST picks other seeds.
  *
  * A failure prints its seed, and which parts of the scenario and how many of its jobs it needs.
  *
@@ -118,6 +118,24 @@ static bool interleaved(struct tried *t, char why[RUN_WHY])
     return ok;
 }
 
+/* The resolved scenario that the run keeps, run again. */
+static bool again(const char *dir, const char *name, const char *want, char why[RUN_WHY])
+{
+    char path[96], print[33];
+    struct diag d = {0};
+    uint64_t events;
+    snprintf(path, sizeof path, "%s/scenario.json", dir);
+    struct scenario *s = scenario_load(path, NULL, NULL, &d);
+    if (!s) {
+        snprintf(why, RUN_WHY, "%s: its resolved scenario is none", name);
+        diag_print(&d, stderr);
+    }
+    diag_free(&d);
+    bool ok = s && run(s, NULL, RECORD_NONE, print, &events, why) && same(print, want, name, "when its resolved scenario is run", why);
+    if (s) scenario_free(s);
+    return ok;
+}
+
 static bool holds_here(const struct str *json, char why[RUN_WHY])
 {
     struct tried t = {0};
@@ -131,6 +149,7 @@ static bool holds_here(const struct str *json, char why[RUN_WHY])
             ok = false;
         }
         ok = ok && run(t.s[i], NULL, RECORD_NONE, print, &events, why) && same(print, t.print[i], approaches[i], "with no record", why);
+        ok = ok && again(t.dir[i], approaches[i], t.print[i], why);
     }
     ok = ok && run_check_paired(t.dir[0], t.dir[1], why) && interleaved(&t, why);
     if (ok) { /* level jobs: last, since it replaces the files */
