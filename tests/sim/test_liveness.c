@@ -28,7 +28,7 @@ enum { SEEDS = 60, MOST_EVENTS = 200000 };
 /* What only special circumstances show: tests/sim/live/NAME.json. The approach to perturb is called "one". */
 static const char *const probes[] = {
     "jobs-and-scheduler", "binds", "backoff", "permit", "preempt", "preempt-batch", "ray-slow-start", "ray-grace",
-    "ray-many-pods", "ray-groups-wait",
+    "ray-many-pods", "ray-groups-wait", "elastic",
 };
 
 struct inert { const char *constant, *why; };
