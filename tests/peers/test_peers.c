@@ -27,7 +27,7 @@
 #include "tests/support/peer_run.h"
 #include "tests/support/shared.h"
 
-enum { MAX_PATH = SHARED_PATH_MAX + 300 };
+enum { MAX_PATH = SHARED_PATH_MAX + 600 };
 
 static void traces_path(char path[SHARED_PATH_MAX], const char *relative)
 {
@@ -164,7 +164,7 @@ static const char *const batsim_columns[] = {"job_id", "starting_time", "allocat
 /* Further runs of Batsim that the folder holds, each in the manner of expected/batsim/TRACE-mMACHINES-POLICY.csv. */
 static void compare_batsim_others(void)
 {
-    char traces[SHARED_PATH_MAX], dir[MAX_PATH], trace[MAX_PATH], file[MAX_PATH], name[64], policy[64];
+    char traces[SHARED_PATH_MAX], dir[SHARED_PATH_MAX + 32], trace[MAX_PATH], file[MAX_PATH], name[64], policy[64];
     unsigned machines;
     traces_path(traces, "batsim");
     snprintf(dir, sizeof dir, "%s/../expected/batsim", traces);
