@@ -248,10 +248,18 @@ static void destroy(struct sim *s)
     free(s);
 }
 
+/* Live jobs that have not ended; an ended one lives on while pods on a lost node cannot go. */
+static size_t open_jobs(const struct sim *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->next_arrival; i++) n += s->by_index[i] && !(s->by_index[i]->flags & JOB_ENDED);
+    return n;
+}
+
 static void report_no_progress(struct sim *s, struct sim_result *r)
 {
     struct str text = {0};
-    if (!s->n_live) return;
+    if (!open_jobs(s)) return;
     if (!watch_found(s) && s->horizon_ns != TIME_NEVER) return;
     watch_report(s, &text);
     r->no_progress = true;
@@ -267,11 +275,12 @@ static bool close_run(struct sim *s, bool keep_run, struct sim_result *r)
     r->events = event_called(s->events);
     r->end_ns = end_time(s);
     if (r->end_ns > sim_now(s)) event_run_until(s->events, s, r->end_ns); /* only the clock moves */
+    size_t unfinished = open_jobs(s) + (s->n_specs - s->next_arrival);
     close_jobs(s);
     ledger_close(s->ledger, r->end_ns);
     bool exact = ledger_check(s->ledger, &why);
     r->jobs = s->n_specs;
-    r->unfinished = s->n_live + (s->n_specs - s->next_arrival);
+    r->unfinished = unfinished;
     r->succeeded = s->n_succeeded;
     r->failed = s->n_failed;
     recorder_fingerprint(s->recorder, r->fingerprint);

@@ -112,13 +112,27 @@ static void append_job(struct sim *s, const struct job *j, struct str *out)
     str_append(out, "\n");
 }
 
+/* Pods on a lost node cannot go until it is back, so such nodes are part of the explanation. */
+static void append_down(const struct sim *s, struct str *out)
+{
+    const struct cluster_spec *c = &s->scenario->cluster;
+    size_t n = 0;
+    for (uint32_t g = 0; g < c->n_groups; g++)
+        for (uint32_t i = 0; i < c->groups[g].count; i++) {
+            if (pool_node_is_up(s->pool, c->groups[g].first_node + i) || n++ >= MAX_HOLDERS) continue;
+            str_printf(out, "%s%s-%u", n == 1 ? "  nodes that are down: " : ", ", c->groups[g].name, i);
+        }
+    if (n > MAX_HOLDERS) str_printf(out, " and %zu more", n - MAX_HOLDERS);
+    if (n) str_append(out, "\n");
+}
+
 void watch_report(struct sim *s, struct str *out)
 {
     size_t listed = 0;
     for (size_t i = 0; i < s->next_arrival; i++) {
         struct job *j = s->by_index[i];
         size_t from = 0;
-        if (!j || (j->state == JOB_RUNNING && !in_vain(s))) continue;
+        if (!j || (j->flags & JOB_ENDED) || (j->state == JOB_RUNNING && !in_vain(s))) continue;
         if (listed++ < MAX_LISTED) append_job(s, j, out);
         const struct job *holder = next_holder(s, j, &from);
         bool vain = in_vain(s) && j->live && j->live->restarts;
@@ -126,4 +140,5 @@ void watch_report(struct sim *s, struct str *out)
                    j->class ? j->class->clock.reason : j->wait, holder ? holder->index : NO_JOB);
     }
     if (listed > MAX_LISTED) str_printf(out, "  and %zu more jobs\n", listed - MAX_LISTED);
+    append_down(s, out);
 }

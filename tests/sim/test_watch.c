@@ -80,6 +80,31 @@ static void nodes_that_are_always_down(void **state)
     small_sim_free(&s);
 }
 
+#define LOST "\"faults\": {\"script\": [{\"at\": \"10m\", \"target\": \"node/g-0\", \"action\": \"node-lost\"}]}"
+
+/* A pod on a lost node stays Terminating, and training-operator replaces none whose object is there. A job that has ended
+ * and leaves such a pod behind is no standstill, and not unfinished. */
+static void a_node_that_does_not_come_back(void **state)
+{
+    (void)state;
+    for (int ray = 0; ray < 2; ray++) {
+        struct str text = {0};
+        str_printf(&text,
+                   "{\"trainyard\": 1, \"cluster\": {\"nodes\": [{\"group\": \"g\", \"count\": 2, \"gpus\": 8}]}, "
+                   "\"workload\": {\"jobs\": [{\"id\": \"j\", \"replicas\": 2, \"gpus\": 8, \"duration\": \"30m\", "
+                   "\"maxFailures\": 0}]}, " LOST ", \"approaches\": {\"x\": %s}}",
+                   ray ? RAY : OPERATOR);
+        struct small_sim s = {.text = str_text(&text)};
+        small_sim_run(&s);
+        assert_int_equal(s.result.failed, ray);
+        assert_int_equal(s.result.unfinished, !ray);
+        assert_int_equal(s.result.no_progress, !ray);
+        if (!ray) assert_non_null(strstr(s.result.no_progress_text, "nodes that are down: g-0"));
+        small_sim_free(&s);
+        str_free(&text);
+    }
+}
+
 static void work_without_an_end(void **state)
 {
     (void)state;
@@ -103,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(restarts_in_vain), cmocka_unit_test(restarts_that_get_on),
                                        cmocka_unit_test(work_without_an_end),
+                                       cmocka_unit_test(a_node_that_does_not_come_back),
                                        cmocka_unit_test(nodes_that_are_always_down), cmocka_unit_test(half_placed_gangs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
