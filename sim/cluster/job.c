@@ -207,8 +207,7 @@ void job_admit(struct sim *s, struct job *j, uint64_t groups, struct alloc *a)
     if (l->admitted_ns < 0) l->admitted_ns = sim_now(s);
     l->groups = groups;
     l->life = life_of(s, j);
-    l->attempt++;
-    s->last_progress_ns = sim_now(s);
+    if (++l->attempt == 1) s->last_progress_ns = sim_now(s); /* to be admitted and taken back in turn is none */
     if (a) {
         l->alloc = *a;
         *a = (struct alloc){0};
