@@ -27,7 +27,7 @@ enum { NO_JOB = -1 };
     X(REC_JOB_STARTED, "job_started", 1, "attempt", "cause", "step", "-")                                              \
     X(REC_JOB_STOPPED, "job_stopped", 1, "attempt", "stop reason", "step reached", "step kept")                        \
     X(REC_JOB_FINISHED, "job_finished", 1, "attempt", "job state", "-", "-")                                           \
-    X(REC_JOB_WAIT, "job_wait", 1, "-", "wait reason (24: runs)", "blocking job", "-")                                 \
+    X(REC_JOB_WAIT, "job_wait", 1, "-", "wait reason (24: runs, 25: in its queue)", "blocking job", "-")                                 \
     X(REC_JOB_EVICTED, "job_evicted", 1, "attempt", "reason", "preempting job", "rule that allowed it (kueue_reason)") \
     X(REC_JOB_CONDITION, "job_condition", 1, "condition", "status", "reason", "-")                                     \
     X(REC_GROUP_NODES, "group_nodes", 0, "group", "-", "first node | nodes << 32", "GPU mask or shares of one GPU")    \

@@ -47,10 +47,7 @@ struct telling {
     struct release release;
     int64_t wait_since_ns, last_ns; /* of the wait under way; of the last line */
     unsigned waiting;               /* reason, or NOT_WAITING */
-    bool queued_again;              /* of that wait only the beginning is recorded: it went on in the queue */
     size_t lines, checkpoints;
-    int64_t fault_ns; /* the last one told */
-    uint32_t fault_of;
     int64_t recorded_ns[N_WAIT_REASONS]; /* by the records: after an admission */
 };
 
@@ -86,12 +83,10 @@ static void close_wait(struct telling *t, int64_t now)
 {
     if (t->waiting < N_WAIT_REASONS && now > t->wait_since_ns) {
         char *length = amount(now - t->wait_since_ns);
-        line(t, t->wait_since_ns, "waits %s: %s%s", length, wait_table[t->waiting].help,
-             t->queued_again ? ", then it stands in its queue again" : "");
+        line(t, t->wait_since_ns, "waits %s: %s", length, wait_table[t->waiting].help);
         free(length);
     }
     t->waiting = NOT_WAITING;
-    t->queued_again = false;
 }
 
 /* Before a line in the midst of a wait, which goes on behind it: lines stay in the order of time. */
@@ -116,7 +111,8 @@ static const char *release_verb(uint16_t type)
     return type == REC_JOB_EVICTED ? "was evicted" : "stopped";
 }
 
-/* Before the admission the job shares a clock with its queue: its row has the sums, not the moments. */
+/* In its queue a job mostly shares a clock with others: its row has the sums, not the moments. Reasons that are its own
+ * (a dependency, the head of a FIFO) are records, and are told as moments below. */
 static void queue_waits(struct telling *t)
 {
     struct str s = {0};
@@ -128,8 +124,8 @@ static void queue_waits(struct telling *t)
         char *length = amount(pending);
         str_printf(&s, "%s%s because %s",
                    s.n     ? "; "
-                   : again ? "waits in its queue, over all attempts: "
-                           : "waits in its queue, in all: ",
+                   : again ? "waits in its queue with others, sums over all attempts: "
+                           : "waits in its queue with others, sums: ",
                    length, wait_table[w].help);
         free(length);
     }
@@ -165,7 +161,6 @@ static void on_submitted(struct telling *t, const struct record *r)
 
 static void on_admitted(struct telling *t, const struct record *r)
 {
-    t->queued_again = t->waiting < N_WAIT_REASONS;
     close_wait(t, r->time_ns);
     blocker(t, t->row->submit_ns, r->time_ns);
     line(t, r->time_ns, "admitted (attempt %u)", r->subject);
@@ -208,6 +203,7 @@ static void on_evicted(struct telling *t, const struct record *r)
 static void on_wait(struct telling *t, const struct record *r)
 {
     open_wait(t, r->code, r->time_ns);
+    if (r->code == WAITS_IN_CLASS) line(t, r->time_ns, "stands in its queue (how long for what: the sums above)");
 }
 
 static void on_rollback(struct telling *t, const struct record *r)
@@ -218,9 +214,6 @@ static void on_rollback(struct telling *t, const struct record *r)
 
 static void on_fault(struct telling *t, const struct record *r)
 {
-    if (t->fault_ns == r->time_ns && t->fault_of == r->subject) return; /* told by the rank and by its pod */
-    t->fault_ns = r->time_ns;
-    t->fault_of = r->subject;
     split_wait(t, r->time_ns);
     line(t, r->time_ns, "fault: %s of %s %u", explain_fault(r->code),
          r->code == DO_CRASH || r->code == DO_HANG ? "rank" : "target", r->subject);
@@ -454,8 +447,7 @@ bool explain_job(const struct run *run, const char *id, struct str *out, char **
                             .out = out,
                             .job = job_index_find(&x, id),
                             .release = {.job = NO_JOB},
-                            .waiting = NOT_WAITING,
-                            .fault_ns = -1};
+                            .waiting = NOT_WAITING};
         str_append(out, "\n");
         timeline(&t);
         job_index_free(&x);

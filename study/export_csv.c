@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "run/decimal.h"
 #include "run/run.h"
+#include "run/wait.h"
 #include "study/explain.h"
 #include "study/job_index.h"
 
@@ -173,6 +174,7 @@ static const char *cause_name(unsigned code)
 
 static const char *wait_name(int64_t code)
 {
+    if (code == WAITS_IN_CLASS) return "in_queue";
     return code >= 0 && code < N_WAIT_REASONS ? wait_table[code].name : "runs";
 }
 

@@ -151,7 +151,7 @@ void job_wait(struct sim *s, struct job *j, unsigned reason)
     j->wait = (uint8_t)reason;
     own_demand(s, j, +1);
     wait_track_set(&live_of(s, j)->wait, reason, sim_now(s));
-    if (j->state != JOB_PENDING) sim_record(s, REC_JOB_WAIT, j, 0, reason, NO_JOB, 0);
+    sim_record(s, REC_JOB_WAIT, j, 0, reason, NO_JOB, 0);
 }
 
 void job_wait_in(struct sim *s, struct job *j, struct wait_class *c)
@@ -162,6 +162,7 @@ void job_wait_in(struct sim *s, struct job *j, struct wait_class *c)
     else if (j->live) {
         own_demand(s, j, -1);
         wait_track_set(&j->live->wait, NOT_WAITING, sim_now(s));
+        if (j->wait != NOT_WAITING) sim_record(s, REC_JOB_WAIT, j, 0, WAITS_IN_CLASS, NO_JOB, 0);
     }
     j->wait = NOT_WAITING;
     j->class = c;
@@ -208,6 +209,7 @@ void job_admit(struct sim *s, struct job *j, uint64_t groups, struct alloc *a)
     l->groups = groups;
     l->life = life_of(s, j);
     if (++l->attempt == 1) s->last_progress_ns = sim_now(s); /* to be admitted and taken back in turn is none */
+    j->flags &= (uint8_t)~JOB_ALLOCATED;
     if (a) {
         l->alloc = *a;
         *a = (struct alloc){0};
@@ -234,6 +236,8 @@ void job_preempt(struct sim *s, struct job *j, enum stop_reason reason, const st
 
 void job_allocated(struct sim *s, struct job *j)
 {
+    if (j->flags & JOB_ALLOCATED) return; /* by its pods, and again by what it makes of them */
+    j->flags |= JOB_ALLOCATED;
     if (j->live->allocated_ns < 0) j->live->allocated_ns = sim_now(s);
     sim_record(s, REC_JOB_ALLOCATED, j, j->live->attempt, j->cause, 0, 0);
 }
@@ -266,6 +270,7 @@ void job_interrupted(struct sim *s, struct job *j, unsigned wait_reason, enum ca
         if (next == CAUSE_FAILURE) j->live->restarts++, s->restarts_in_vain++;
         sim_record(s, REC_JOB_STOPPED, j, j->live->attempt, next, 0, 0);
     }
+    j->flags &= (uint8_t)~JOB_ALLOCATED;
     j->cause = (uint8_t)next;
     job_paused(s, j, wait_reason);
 }

@@ -104,7 +104,8 @@ struct job {
     uint8_t cause;              /* enum cause of the current attempt */
     uint8_t flags;
 };
-enum { JOB_HOLDS = 1 /* holds something in a pool */, JOB_STOPPING = 2, JOB_ENDED = 4, JOB_DEMANDS = 8 /* counted in the demand */ };
+enum { JOB_HOLDS = 1 /* holds something in a pool */, JOB_STOPPING = 2, JOB_ENDED = 4, JOB_DEMANDS = 8 /* counted in the demand */,
+       JOB_ALLOCATED = 16 /* all that this attempt needs is bound */ };
 
 /* What an admitted job, or one with a history, has besides. */
 struct job_live {

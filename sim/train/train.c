@@ -278,7 +278,7 @@ static void on_fault(struct sim *s, struct train *t, struct fault_clock *f, bool
 {
     uint32_t rank = victim(t, f);
     stop(t);
-    sim_record(s, REC_FAULT, t->job, rank, hang ? DO_HANG : DO_CRASH, 0, 0);
+    sim_record(s, REC_FAULT, t->job, rank, hang ? DO_HANG : DO_CRASH, hang ? 0 : 1, 1);
     if (hang) t->hooks->hang(s, t->job, rank);
     else t->hooks->crash(s, t->job, rank);
 }

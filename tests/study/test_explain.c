@@ -81,7 +81,7 @@ static void test_job(void **state)
     } rows[] = {
         {"a", {"succeeded, train, team red", "asks for 3 GPUs", "00:01:40  succeeded", "and 1.67 min of stepping"}},
         {"b",
-         {"waits in its queue, in all: 1.65 min because fewer GPUs are free", "came free when job a ended",
+         {"waits 1.65 min: fewer GPUs are free", "came free when job a ended",
           "all ranks step", "00:02:30  succeeded"}                                                                },
         {"c",
          {"asks for 1 GPU\n", "1.63 min because others stand before it", "came free when job b ended", "order",
