@@ -150,19 +150,6 @@ static void flag_patches(struct sources *s, const struct runs *r)
                 s->list.v[i].patches_cluster = r->scenarios[a]->approach.patches_cluster;
 }
 
-static bool report_no_progress(const struct runs *r)
-{
-    bool found = false;
-    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
-        const struct runs_cell *c = &r->cells[i];
-        if (!c->done || !c->result.no_progress) continue;
-        found = true;
-        fprintf(stderr, "trainyard: %s, replication %u: nothing can progress any more\n%s",
-                r->scenarios[c->approach]->approach.name, c->replication, c->result.no_progress_text);
-    }
-    return found;
-}
-
 static struct runs_plan plan_of(const struct options *o, struct log *log)
 {
     log_init(log, stderr);
@@ -195,7 +182,7 @@ static int run_scenario(const struct options *o, const char *dir, struct sources
     if (code == EXIT_OK && !sources_add_tree(s, dir, &err)) code = command_fail(EXIT_IO, "%s", err);
     if (code == EXIT_OK) {
         flag_patches(s, &r);
-        if (report_no_progress(&r)) code = EXIT_CHECK;
+        if (runs_print_no_progress(&r, stderr)) code = EXIT_CHECK;
     }
     free(err);
     runs_free(&r);

@@ -168,20 +168,6 @@ static void print_json(const struct runs *r)
     str_free(&text);
 }
 
-/* What stands still, said once a cell on stderr. */
-static bool report_no_progress(const struct runs *r)
-{
-    bool found = false;
-    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
-        const struct runs_cell *c = &r->cells[i];
-        if (!c->done || !c->result.no_progress) continue;
-        found = true;
-        fprintf(stderr, "trainyard: %s, replication %" PRIu32 ": nothing can progress any more\n%s",
-                r->scenarios[c->approach]->approach.name, c->replication, c->result.no_progress_text);
-    }
-    return found;
-}
-
 static void print_summary(const struct options *o, const struct runs *r)
 {
     if (o->format == FORMAT_JSON) print_json(r);
@@ -212,7 +198,7 @@ static int execute(const struct options *o)
     if (!ok && r.error) code = command_fail(EXIT_IO, "%s", r.error);
     if (code == EXIT_OK) {
         print_summary(o, &r);
-        if (report_no_progress(&r)) code = EXIT_CHECK;
+        if (runs_print_no_progress(&r, stderr)) code = EXIT_CHECK;
         if (r.interrupted) code = EXIT_INTERRUPTED;
     }
     runs_free(&r);

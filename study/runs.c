@@ -126,6 +126,19 @@ bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)
     return !r->error;
 }
 
+bool runs_print_no_progress(const struct runs *r, FILE *to)
+{
+    bool found = false;
+    for (size_t i = 0; i < (size_t)r->n_approaches * r->n_replications; i++) {
+        const struct runs_cell *c = &r->cells[i];
+        if (!c->done || !c->result.no_progress) continue;
+        found = true;
+        fprintf(to, "trainyard: %s, replication %u: nothing can progress any more\n%s", c->scenario->approach.name,
+                c->replication, c->result.no_progress_text);
+    }
+    return found;
+}
+
 void runs_free(struct runs *r)
 {
     size_t n = r->cells ? (size_t)r->n_approaches * r->n_replications : 0;

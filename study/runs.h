@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "base/log.h"
@@ -61,6 +62,8 @@ bool runs_execute(const struct runs_plan *, struct runs *, struct diag *);
 bool runs_cells(const struct runs_plan *, struct runs_cell *, size_t n);
 /* One scenario an approach, as runs_execute loads them, in *list (n of them, to free one by one); false: see diag. */
 bool runs_load(const struct runs_plan *, struct scenario ***list, uint32_t *n, struct diag *);
+/* Says which cells found that nothing can progress, and who waits for what; false: none did. */
+bool runs_print_no_progress(const struct runs *, FILE *);
 void runs_free(struct runs *);
 
 #endif
