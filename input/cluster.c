@@ -63,8 +63,8 @@ static const struct field network_fields[] = {
     FIELD(raw_network, profile, "profile", TYPE_STRING, .hidden = true,
           .help = "a network profile, which gives what is not said here"),
     FIELD(raw_network, latency, "latency", TYPE_DURATION, .help = "of a hop (the alpha of the ring model); default 5us"),
-    FIELD(raw_network, intra, "intra", TYPE_BANDWIDTH, .help = "of a GPU to the others of its node, a direction"),
-    FIELD(raw_network, inter, "inter", TYPE_BANDWIDTH, .help = "of a node to the fabric, a direction"),
+    FIELD(raw_network, intra, "intra", TYPE_BANDWIDTH, .min = 1, .max = INT64_MAX - 1, .help = "of a GPU to the others of its node, a direction"),
+    FIELD(raw_network, inter, "inter", TYPE_BANDWIDTH, .min = 1, .max = INT64_MAX - 1, .help = "of a node to the fabric, a direction"),
     FIELD(raw_network, oversubscription, "oversubscription", TYPE_OBJECT, .sub = &oversubscription_type, .always = true,
           .help = "by level"),
 };

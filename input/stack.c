@@ -86,7 +86,10 @@ const char *stack_text(struct arena *arena, const struct stack *stack, size_t i)
     int64_t x = stack_get(stack, i);
     switch (table[i].type) {
     case CONST_TIME: str_append_seconds(&text, x); break;
-    case CONST_RATE: str_append_seconds(&text, x * (NS_PER_S / 1000)); break;
+    case CONST_RATE:
+        str_append_i64(&text, x / 1000);
+        if (x % 1000) str_printf(&text, ".%03d", (int)(x % 1000));
+        break;
     case CONST_COUNT: str_append_i64(&text, x); break;
     case CONST_SWITCH: str_append(&text, x ? "true" : "false"); break;
     }

@@ -131,12 +131,16 @@ static void set_rate(const struct sim *s, struct train *t, uint32_t ppm)
 }
 
 /* Real ns from the position to the beginning of a step; the tail counts as part of a step. */
-static int64_t time_to(const struct train *t, int64_t step) { return (step - t->step) * t->length_ns - t->into_ns; }
+static wide far_to(const struct train *t, int64_t step) { return (wide)(step - t->step) * t->length_ns - t->into_ns; }
+
+static int64_t within_time(wide ns) { return ns > INT64_MAX ? INT64_MAX : (int64_t)ns; }
+
+static int64_t time_to(const struct train *t, int64_t step) { return within_time(far_to(t, step)); }
 
 static int64_t time_to_end(const struct train *t)
 {
     wide tail = (wide)t->tail_ns * t->length_ns / t->step_ns;
-    return time_to(t, t->total_steps) + (int64_t)tail;
+    return within_time(far_to(t, t->total_steps) + tail);
 }
 
 /* ---- what comes next ---- */

@@ -107,6 +107,7 @@ static bool changes(const struct walk *w)
 
 static void put(cJSON *parent, cJSON *item, cJSON *other)
 {
+    cJSON_free(other->string); /* a copy has one */
     other->string = xstrdup(item->string);
     cJSON_ReplaceItemViaPointer(parent, item, other);
 }
