@@ -206,11 +206,3 @@ void json_error(struct json_doc *doc, const cJSON *node, const char *fmt, ...)
     report(doc, DIAG_ERROR, node, fmt, args);
     va_end(args);
 }
-
-void json_warning(struct json_doc *doc, const cJSON *node, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    report(doc, DIAG_WARNING, node, fmt, args);
-    va_end(args);
-}

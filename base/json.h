@@ -83,7 +83,6 @@ cJSON *json_duplicate(struct json_doc *doc, const cJSON *node);
 
 /* Reports at a node's place: error, warning. Add diag_help(doc->diag, ...) after it. */
 void json_error(struct json_doc *doc, const cJSON *node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void json_warning(struct json_doc *doc, const cJSON *node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* A member by its exact key, NULL when absent or when `object` is NULL or no object. */
 const cJSON *json_member(const cJSON *object, const char *key);

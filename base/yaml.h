@@ -84,8 +84,6 @@ void yaml_pointer(const struct yaml_file *y, const struct yaml_node *node, struc
 /* Reports at a node's place. Add diag_help(y->diag, ...) after it. */
 void yaml_error(struct yaml_file *y, const struct yaml_node *node, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-void yaml_warning(struct yaml_file *y, const struct yaml_node *node, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Value of a node: true and *out set, or an error at its place and false. NULL or null gives false silently. */
 bool yaml_as_string(struct yaml_file *y, const struct yaml_node *node, const char **out);

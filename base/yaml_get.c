@@ -103,14 +103,6 @@ void yaml_error(struct yaml_file *y, const struct yaml_node *node, const char *f
     va_end(args);
 }
 
-void yaml_warning(struct yaml_file *y, const struct yaml_node *node, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    report(y, DIAG_WARNING, node, fmt, args);
-    va_end(args);
-}
-
 /* The text of a scalar that is there; NULL when it is absent or null, or, with an error, when it is no scalar. */
 static const char *scalar_text(struct yaml_file *y, const struct yaml_node *node, const char *needed)
 {

@@ -293,18 +293,6 @@ void ledger_book(struct ledger *l, uint32_t account, enum activity activity, boo
 
 /* ---- reading ---- */
 
-int64_t ledger_shares(const struct ledger *l, uint32_t account, enum activity activity)
-{
-    assert(account < l->accounts.n && (unsigned)activity < N_ACTIVITIES);
-    return l->accounts.v[account].cells[activity].clock.shares;
-}
-
-int64_t ledger_idle_shares(const struct ledger *l, unsigned group)
-{
-    assert(group < l->n_groups);
-    return l->groups[group].idle;
-}
-
 share_ns ledger_sum(const struct ledger *l, uint32_t account, enum activity activity, bool redone)
 {
     assert(account < l->accounts.n && (unsigned)activity < N_ACTIVITIES);

@@ -78,11 +78,6 @@ void ledger_lift(struct ledger *, uint32_t account, enum activity from, int64_t 
 void ledger_land(struct ledger *, uint32_t account, enum activity to, int64_t shares, int64_t now_ns);
 void ledger_book(struct ledger *, uint32_t account, enum activity, bool redone, share_ns);
 
-/* Shares of an account that are in a (clocked) activity now. */
-int64_t ledger_shares(const struct ledger *, uint32_t account, enum activity);
-/* Free shares of a group now (idle, not down). */
-int64_t ledger_idle_shares(const struct ledger *, unsigned group);
-
 /* Settle every clock up to end_ns; sums are final after it. Lifted shares must have landed. */
 void ledger_close(struct ledger *, int64_t end_ns);
 /* Settle every clock up to now without ending (for curves and deadlock reports). */

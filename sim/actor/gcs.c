@@ -212,13 +212,6 @@ void gcs_worker_gone(struct gcs *g, struct ray_pod *p)
     r->state = RAYLET_NONE;
 }
 
-uint32_t gcs_alive(const struct gcs *g)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->n_nodes; i++) n += g->raylets[i].state == RAYLET_ALIVE;
-    return n;
-}
-
 /* ---- the head ---- */
 
 /* A raylet ends by itself: it knows no GCS, or the GCS does not know it. The kubelet restarts its container. */

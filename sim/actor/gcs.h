@@ -80,6 +80,4 @@ enum raylet_end { RAYLET_DRAINED, RAYLET_REFUSED, RAYLET_DROPPED };
 void gcs_worker_stopped(struct gcs *, struct ray_pod *, enum raylet_end);
 void gcs_worker_gone(struct gcs *, struct ray_pod *);
 
-uint32_t gcs_alive(const struct gcs *); /* raylets */
-
 #endif

@@ -377,7 +377,5 @@ bool pg_infeasible(const struct pg_manager *m, const struct placement_group *pg)
     return false;
 }
 
-struct placement_group *pg_first(struct pg_manager *m) { return m->first; }
-
 uint32_t pg_used_on(const struct pg_manager *m, uint32_t node) { return m->use[node].bundles; }
 int64_t pg_idle_since(const struct pg_manager *m, uint32_t node) { return m->use[node].idle_since_ns; }

@@ -82,7 +82,6 @@ void pg_node_dead(struct pg_manager *, uint32_t node);
 /* The largest share that a Ray node of the pool has, for "infeasible: max node ..."; a group with a bundle that fits no
  * node, even an empty one, is infeasible. */
 bool pg_infeasible(const struct pg_manager *, const struct placement_group *);
-struct placement_group *pg_first(struct pg_manager *); /* then ->next: by creation */
 uint32_t pg_used_on(const struct pg_manager *, uint32_t node);   /* bundles on a node */
 int64_t pg_idle_since(const struct pg_manager *, uint32_t node); /* when the last one left it; 0: never used */
 

@@ -590,11 +590,3 @@ void raycluster_suspend(struct raycluster *rc, bool on)
     rc->spec.suspend = on;
     enqueue(rc);
 }
-
-struct ray_pod *raycluster_find(struct raycluster *rc, const char *pod_name)
-{
-    struct pod *pod = kube_find_pod(rc->kuberay->sim->kube, pod_name);
-    for (struct ray_pod *p = rc->first; pod && p; p = p->next)
-        if (p->pod == pod) return p;
-    return NULL;
-}

@@ -146,7 +146,5 @@ void raycluster_scale(struct raycluster *, uint32_t group, uint32_t replicas);
 void raycluster_remove_worker(struct raycluster *, struct ray_pod *);
 void raycluster_suspend(struct raycluster *, bool);
 uint32_t raycluster_wanted(const struct raycluster *); /* workers of all groups */
-/* The first live pod with a role and number within it, NULL: none. For scripted actions. */
-struct ray_pod *raycluster_find(struct raycluster *, const char *pod_name);
 
 #endif

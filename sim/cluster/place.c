@@ -265,15 +265,6 @@ enum place_result pool_place_on(struct pool *p, uint32_t node, const struct plac
     return PLACED;
 }
 
-bool pool_place_nodes(struct pool *p, const uint32_t *nodes, uint32_t n, const struct place_request *r, struct alloc *a)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (!pool_node_slots(p, nodes[i], r)) return false;
-    for (uint32_t i = 0; i < n; i++) pool_take(p, nodes[i], r, a);
-    pool_alloc_finish(p, a);
-    return true;
-}
-
 static uint64_t empty_node_slots(const struct pool_group *g, const struct place_request *r)
 {
     int64_t slots = r->replicas;

@@ -139,20 +139,6 @@ struct pool *pool_create(const struct cluster_spec *spec)
     return p;
 }
 
-struct pool *pool_carve(const struct pool *from)
-{
-    struct pool *p = pool_new(from->spec);
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
-        struct pool_node *n = &p->nodes[i];
-        *n = (struct pool_node){.group = from->nodes[i].group, .up = true};
-        struct pool_group *g = &p->groups[n->group];
-        n->cpu_milli = g->limits_cpu ? 0 : INT64_MAX;
-        n->mem_bytes = g->limits_mem ? 0 : INT64_MAX;
-        index_add(g, i - g->first, n);
-    }
-    return p;
-}
-
 void pool_destroy(struct pool *p)
 {
     if (!p) return;
@@ -300,24 +286,6 @@ void pool_release(struct pool *p, struct alloc *a)
     *a = (struct alloc){0};
 }
 
-void pool_lend(struct pool *p, const struct alloc *a)
-{
-    for (uint32_t i = 0; i < a->n_parts; i++) part_release(p, a, &a->parts[i]);
-    p->total_shares += a->shares;
-}
-
-void pool_unlend(struct pool *p, const struct alloc *a)
-{
-    for (uint32_t i = 0; i < a->n_parts; i++) {
-        const struct alloc_part *part = &a->parts[i];
-        for (uint32_t k = 0; k < part->n_nodes; k++) {
-            if (part->gpus) node_change(p, part->first_node + k, part->gpus, part->fraction, false);
-            node_cpu_mem(p, part->first_node + k, a, -(int64_t)part->replicas);
-        }
-    }
-    p->total_shares -= a->shares;
-}
-
 /* ---- nodes ---- */
 
 int64_t pool_node_down(struct pool *p, uint32_t node)
@@ -346,22 +314,10 @@ int64_t pool_node_up(struct pool *p, uint32_t node)
 
 bool pool_node_is_up(const struct pool *p, uint32_t node) { return p->nodes[node].up; }
 int64_t pool_free_shares(const struct pool *p) { return p->free_shares; }
-int64_t pool_free_shares_of(const struct pool *p, uint32_t group) { return p->groups[group].free_shares; }
 int64_t pool_total_shares(const struct pool *p) { return p->total_shares; }
 uint32_t pool_nodes(const struct pool *p) { return p->n_nodes; }
 uint32_t pool_node_group(const struct pool *p, uint32_t node) { return p->nodes[node].group; }
 uint32_t pool_node_free_gpus(const struct pool *p, uint32_t node) { return p->nodes[node].up ? p->nodes[node].n_free : 0; }
-
-uint32_t pool_largest_free(const struct pool *p, uint64_t groups)
-{
-    uint32_t best = 0;
-    for (uint32_t gi = 0; gi < p->n_groups; gi++)
-        if (groups >> gi & 1)
-            for (uint32_t f = p->groups[gi].gpus; f > best; f--)
-                if (p->groups[gi].n_by_free[f]) best = f;
-    return best;
-}
-
 
 uint32_t alloc_node(const struct alloc *a, uint32_t replica)
 {

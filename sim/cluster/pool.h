@@ -1,8 +1,8 @@
 /* pool.h - GPUs, CPU and memory by node, and the one way to hold them.
  *
- * A pool is a set of nodes with free GPU devices, CPU and memory. The cluster is a pool; a RayCluster or a placeholder
- * gang is a pool carved from allocations of another pool, with the same placement and holding code. `pool_place` takes
- * all of a request or nothing; `pool_release` gives it back.
+ * A pool is a set of nodes with free GPU devices, CPU and memory. The cluster is a pool; inside a RayCluster its Ray nodes
+ * (worker pods) are one too (sim/actor/gcs.h), with the same placement code. `pool_place` takes all of a request or
+ * nothing; `pool_release` gives it back.
  *
  *     struct pool *p = pool_create(&scenario->cluster);
  *     struct alloc a = {0};
@@ -72,15 +72,11 @@ enum place_result {
 };
 
 struct pool *pool_create(const struct cluster_spec *);
-/* An empty pool over the same nodes, to be filled by pool_lend. */
-struct pool *pool_carve(const struct pool *);
 void pool_destroy(struct pool *);
 
 enum place_result pool_place(struct pool *, const struct place_request *, struct alloc *);
 /* One replica on exactly this node (schedulers that choose the node themselves). */
 enum place_result pool_place_on(struct pool *, uint32_t node, const struct place_request *, struct alloc *);
-/* Exactly these lowest-numbered nodes (ascending ids) with one replica each; false if any of them lacks it. */
-bool pool_place_nodes(struct pool *, const uint32_t *nodes, uint32_t n, const struct place_request *, struct alloc *);
 /* Exactly these free devices of a node, node by node in ascending order; pool_devices_taken when all are. For policies
  * that keep a map of devices of their own (GPUs by name). */
 void pool_take_devices(struct pool *, uint32_t node, uint64_t gpus, struct alloc *);
@@ -91,10 +87,6 @@ bool pool_could_ever(const struct pool *, const struct place_request *);
 enum place_result pool_try(struct pool *, const struct place_request *);
 void pool_release(struct pool *, struct alloc *);
 
-/* Adds what `a` holds in another pool as free resources of this one, and takes it back (it must be free then). */
-void pool_lend(struct pool *, const struct alloc *a);
-void pool_unlend(struct pool *, const struct alloc *a);
-
 /* Takes a node out of service or back; what is held there stays held. Returns the shares that left or entered the free
  * ones. A second call of the same kind changes nothing. */
 int64_t pool_node_down(struct pool *, uint32_t node);
@@ -102,13 +94,10 @@ int64_t pool_node_up(struct pool *, uint32_t node);
 bool pool_node_is_up(const struct pool *, uint32_t node);
 
 int64_t pool_free_shares(const struct pool *);
-int64_t pool_free_shares_of(const struct pool *, uint32_t group);
 int64_t pool_total_shares(const struct pool *);
 uint32_t pool_nodes(const struct pool *);
 uint32_t pool_node_group(const struct pool *, uint32_t node);
 uint32_t pool_node_free_gpus(const struct pool *, uint32_t node);
-/* The most whole GPUs that are free on one node of the allowed groups. */
-uint32_t pool_largest_free(const struct pool *, uint64_t groups);
 /* Node of the i-th replica in an allocation. */
 uint32_t alloc_node(const struct alloc *, uint32_t replica);
 /* Shares held in one node group. */

@@ -40,7 +40,6 @@ void kube_destroy(struct kube *k)
 }
 
 struct sim *kube_sim(struct kube *k) { return k->sim; }
-const struct stack *kube_stack(const struct kube *k) { return k->stack; }
 void kube_observe(struct kube *k, const struct kube_observer *o) { k->observer = o; }
 const struct kube_observer *kube_observer(const struct kube *k) { return k->observer; }
 

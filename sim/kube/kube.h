@@ -134,7 +134,6 @@ struct pod {
 struct kube *kube_create(struct sim *);
 void kube_destroy(struct kube *);
 struct sim *kube_sim(struct kube *);
-const struct stack *kube_stack(const struct kube *);
 
 /* ---- API clients ---- */
 
@@ -191,11 +190,7 @@ void kube_gang_delete(struct kube *, uint32_t gang);
 /* The pool has been told already (pool_node_down, pool_node_up); these are what Kubernetes makes of it. */
 void kube_node_lost(struct kube *, uint32_t node);
 void kube_node_back(struct kube *, uint32_t node);
-/* Cordoned (by the pool) and its pods deleted; off: capacity is back. */
-void kube_node_drain(struct kube *, uint32_t node, bool on);
 void kube_each_pod_on(struct kube *, uint32_t node, void (*fn)(struct kube *, struct pod *, void *), void *arg);
-/* Something that is no pod gave shares back to the pool. */
-void kube_capacity_changed(struct kube *);
 
 /* ---- watching ---- */
 

@@ -147,15 +147,3 @@ bool node_evicts(struct kube *k, struct pod *p)
     if (n->tainted) evict_later(k, p, NULL);
     return true;
 }
-
-static void drain(struct kube *k, struct pod *p, void *arg)
-{
-    (void)arg;
-    kube_pod_delete(k, p, -1);
-}
-
-void kube_node_drain(struct kube *k, uint32_t node, bool on)
-{
-    if (on) kube_each_pod_on(k, node, drain, NULL);
-    else sched_wake(k);
-}

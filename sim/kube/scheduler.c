@@ -383,7 +383,6 @@ void sched_forget(struct kube *k, struct pod *p)
     }
 }
 
-
 static int64_t retry_at(const struct kube *k, const struct sched_class *c)
 {
     int64_t wait = kube_doubled(k->stack->sched_backoff, c->attempts ? c->attempts - 1 : 0, k->stack->sched_backoff_max);
@@ -449,8 +448,6 @@ void sched_wake(struct kube *k)
     if (!k->sched.parked || event_is_pending(k->events, k->sched.wake)) return;
     k->sched.wake = event_now(k->events, EVENT_SCHEDULE, on_wake, NULL);
 }
-
-void kube_capacity_changed(struct kube *k) { sched_wake(k); }
 
 static void bind_now(struct kube *k, struct pod *p)
 {

@@ -18,8 +18,6 @@ static const char *const reasons[N_CONDITION_NOTES] = {CONDITION_NOTES(X_NAME)};
 static const char *const messages[N_CONDITION_NOTES] = {CONDITION_NOTES(X_MESSAGE)};
 #undef X_MESSAGE
 
-const char *condition_type_name(enum condition_type t) { return type_names[t]; }
-
 static const struct condition *find(const struct conditions *c, unsigned type)
 {
     for (uint32_t i = 0; i < c->n; i++)

@@ -54,7 +54,6 @@ struct conditions {
 
 void conditions_set(struct conditions *, struct condition);
 bool conditions_has(const struct conditions *, enum condition_type); /* set and True */
-const char *condition_type_name(enum condition_type);
 /* "PyTorchJobRunning" */
 void condition_reason(const struct condition *, char *buf, size_t n);
 void condition_message(const struct sim *, const struct job *, const struct condition *, char *buf, size_t n);

@@ -337,15 +337,6 @@ int64_t train_roll_back(struct sim *s, struct train *t)
     return lost;
 }
 
-bool train_save_now(struct sim *s, struct train *t)
-{
-    if (!t->save_every) return false;
-    t->durable = t->step;
-    t->pending = -1;
-    sim_record(s, REC_CHECKPOINT, t->job, 0, 2, t->step, 0);
-    return true;
-}
-
 bool train_running(const struct train *t) { return t->segment != IDLE; }
 
 bool train_done(const struct train *t)
@@ -356,12 +347,4 @@ bool train_done(const struct train *t)
 int64_t train_load_ns(const struct sim *s, const struct train *t)
 {
     return t->durable > 0 ? job_detail_of(s, t->job)->checkpoint.load_ns : 0;
-}
-
-int64_t train_remaining_ns(const struct sim *s, const struct train *t)
-{
-    int64_t step = t->step, into = t->into_ns;
-    if (t->segment == STEPPING) into += sim_now(s) - t->since_ns;
-    wide left = (wide)(t->total_steps - step) * t->step_ns + t->tail_ns - (wide)into * t->step_ns / t->length_ns;
-    return left < 0 ? 0 : (int64_t)left;
 }

@@ -50,12 +50,9 @@ void train_run(struct sim *, struct train *, const struct train_shares *, uint32
 void train_halt(struct sim *, struct train *);
 /* Work since the last durable checkpoint is lost. Returns the steps lost. */
 int64_t train_roll_back(struct sim *, struct train *);
-/* A save right now, durable at once (a graceful preemption); false when the job has no checkpoints. */
-bool train_save_now(struct sim *, struct train *);
 
 bool train_running(const struct train *);
 bool train_done(const struct train *);
 int64_t train_load_ns(const struct sim *, const struct train *); /* time to load the checkpoint that it would resume from; 0 without one */
-int64_t train_remaining_ns(const struct sim *, const struct train *); /* at nominal size, without checkpoints */
 
 #endif

@@ -443,29 +443,15 @@ uint32_t kueue_pending(const struct kueue *k, uint32_t queue)
 {
     return k->queues.v[queue].n_pending;
 }
-uint32_t kueue_admitted(const struct kueue *k, uint32_t queue)
-{
-    return k->queues.v[queue].n_admitted;
-}
 
 int64_t kueue_usage(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource)
 {
     return quota_cell(&k->quota, k->queues.v[queue].node, kueue_fr(k, flavor, resource))->usage;
 }
 
-int64_t kueue_cohort_usage(const struct kueue *k, uint32_t cohort, uint16_t flavor, uint16_t resource)
-{
-    return quota_cell(&k->quota, k->cohorts.v[cohort], kueue_fr(k, flavor, resource))->usage;
-}
-
 int64_t kueue_available(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource)
 {
     return quota_available(&k->quota, k->queues.v[queue].node, kueue_fr(k, flavor, resource));
-}
-
-int64_t kueue_maximum(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource)
-{
-    return quota_potential(&k->quota, k->queues.v[queue].node, kueue_fr(k, flavor, resource));
 }
 
 uint64_t kueue_state_hash(const struct kueue *k)

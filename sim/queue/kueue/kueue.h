@@ -239,11 +239,8 @@ uint32_t kueue_pods(const struct kueue *k, uint32_t workload, uint32_t pod_set);
 uint16_t kueue_flavor(const struct kueue *k, uint32_t workload, uint32_t pod_set, uint16_t resource);
 
 uint32_t kueue_pending(const struct kueue *k, uint32_t queue);
-uint32_t kueue_admitted(const struct kueue *k, uint32_t queue); /* evicted ones that still hold quota included */
 int64_t kueue_usage(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource);
-int64_t kueue_cohort_usage(const struct kueue *k, uint32_t cohort, uint16_t flavor, uint16_t resource);
 int64_t kueue_available(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource);
-int64_t kueue_maximum(const struct kueue *k, uint32_t queue, uint16_t flavor, uint16_t resource);
 
 /* A hash over quota, usage, and the state, order and reservation of workloads (for tests of simulate and undo). */
 uint64_t kueue_state_hash(const struct kueue *k);

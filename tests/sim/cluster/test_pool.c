@@ -237,29 +237,6 @@ static void required_topology_refuses(void **state)
     pool_destroy(p);
 }
 
-/* What is lent to a carved pool can be placed there and nowhere else, on the same nodes. */
-static void a_pool_in_a_pool(void **state)
-{
-    struct node_group g = group("g", 0, 4, 8);
-    struct cluster_spec spec = {.groups = &g, .n_groups = 1, .n_nodes = 4};
-    struct pool *p = pool_create(&spec), *ray = pool_carve(p);
-    struct place_request r = {.replicas = 2, .shares = 4000, .groups = 1, .placement = PLACE_FIRST};
-    struct alloc a = {0}, b = {0};
-    (void)state;
-    assert_int_equal(pool_place(ray, &r, &b), PLACE_LACKS);
-    assert_int_equal(pool_place(p, &r, &a), PLACED);
-    pool_lend(ray, &a);
-    assert_int_equal(pool_total_shares(ray), 8000);
-    assert_int_equal(pool_place(ray, &r, &b), PLACED);
-    assert_int_equal(b.parts[0].first_node, a.parts[0].first_node);
-    assert_int_equal(b.parts[0].gpus, a.parts[0].gpus);
-    pool_release(ray, &b);
-    pool_unlend(ray, &a);
-    assert_int_equal(pool_free_shares(ray), 0);
-    pool_release(p, &a);
-    pool_destroy(ray);
-    pool_destroy(p);
-}
 
 /* 100,000 GPUs are no special case: a refusal and a placement cost the same as on 800 (counted, not timed: no walk). */
 static void a_hundred_thousand_gpus(void **state)
@@ -287,7 +264,6 @@ int main(void)
         cmocka_unit_test(spread_evens_out),
         cmocka_unit_test(fractions_share_devices),
         cmocka_unit_test(required_topology_refuses),
-        cmocka_unit_test(a_pool_in_a_pool),
         cmocka_unit_test(a_hundred_thousand_gpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
