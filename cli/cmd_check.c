@@ -35,11 +35,11 @@ const struct argp argp_check = {
     "Exit: 0 nothing stands in the way, 1 some jobs can never run, 3 errors.",
     NULL, NULL, NULL};
 
-static void print_size(const struct scenario *s)
+static void print_size(const struct scenario *s, size_t n_jobs)
 {
     struct str text = {0};
-    units_format_count(&text, (int64_t)s->n_jobs);
-    str_append(&text, " jobs on ");
+    units_format_count(&text, (int64_t)n_jobs);
+    str_append(&text, n_jobs > s->n_jobs ? " jobs (in replication 0) on " : " jobs on ");
     units_format_count(&text, s->cluster.n_nodes);
     str_append(&text, " nodes with ");
     units_format_count(&text, s->cluster.total_shares / SHARES_PER_GPU);
@@ -47,12 +47,13 @@ static void print_size(const struct scenario *s)
     str_free(&text);
 }
 
-static bool print_findings(const struct scenario *s)
+static bool print_findings(const struct scenario *s, bool first)
 {
     struct findings f = {0};
     bool problem = false;
     scenario_check(s, &f);
-    printf("\napproach %s: %s\n", s->approach.name, f.list.n ? "" : "nothing to say");
+    if (first) print_size(s, f.n_jobs);
+    printf("\napproach %s:%s\n", s->approach.name, f.list.n ? "" : " nothing to say");
     for (size_t i = 0; i < f.list.n; i++) {
         const struct finding *x = &f.list.v[i];
         printf("  %-8s %-9s %s\n", finding_severity_names[x->severity], x->topic, x->text);
@@ -68,12 +69,11 @@ static bool check_all(const char *file, const char *text, size_t n, struct diag 
 {
     struct scenario *first = scenario_read(file, text, n, NULL, NULL, d);
     if (!first) return false;
-    print_size(first);
-    bool problem = print_findings(first);
+    bool problem = print_findings(first, true);
     for (uint32_t a = 1; a < first->n_approaches; a++) {
         struct scenario *s = scenario_read(file, text, n, first->approach_names[a], NULL, d);
         if (!s) continue;
-        problem |= print_findings(s);
+        problem |= print_findings(s, false);
         scenario_free(s);
     }
     scenario_free(first);

@@ -39,9 +39,10 @@ static void man_option(struct str *to, const struct argp_option *o)
         str_append(to, "\\fR");
     }
     if (o->arg) {
-        str_append(to, "=\\fI");
+        bool optional = o->flags & OPTION_ARG_OPTIONAL;
+        str_append(to, optional ? "[=\\fI" : "=\\fI");
         roff_text(to, o->arg);
-        str_append(to, "\\fR");
+        str_append(to, optional ? "\\fR]" : "\\fR");
     }
     str_append_char(to, '\n');
     roff_text(to, o->doc ? o->doc : "");
@@ -96,6 +97,7 @@ static void man_page(struct str *to)
           ".SH ENVIRONMENT\n.TP\n\\fBTRAINYARD_DATA\\fR\nDirectory with profiles/, looked in first.\n"
           ".TP\n\\fBNO_COLOR\\fR\nNo colour when set and not empty.\n"
           ".TP\n\\fBTMPDIR\\fR\nWhere compare keeps its runs while it works; /tmp by default.\n"
+          ".SH FILES\n.TP\n\\fIPREFIX/share/trainyard\\fR\nThe shipped scenarios (demo.json, two\\-teams.json, ...), their JSON Schema, and profiles/.\n"
           ".SH EXAMPLES\n.nf\ntrainyard compare scenarios/demo.json\n"
           "trainyard run scenarios/two\\-teams.json \\-o out\ntrainyard explain out/operator/0 tune\\-3\n.fi\n"
           ".SH SEE ALSO\n\\fBtrainyard\\-scenario\\fR(5)\n");

@@ -325,6 +325,7 @@ void scenario_check(const struct scenario *s, struct findings *f)
         add(&c, FINDING_PROBLEM, "load", "lower the rate or the horizon", "the generated classes give too many jobs");
         return;
     }
+    f->n_jobs = c.n;
     check_endless(&c);
     check_loads(&c);
     check_fit(&c);

@@ -30,6 +30,7 @@ struct finding {
 };
 
 struct findings {
+    size_t n_jobs; /* of replication 0, those that classes generate included */
     ARRAY(struct finding) list;
     struct arena arena;
 };

@@ -8,9 +8,9 @@
  *
  * A draw is a function of (seed, replication, class name, number of the job), so classes do not disturb one another,
  * approaches see the same jobs, and workloads are nested: more `count`, or a longer horizon or higher rate, adds jobs and
- * moves none (but a `count` is spread over the whole horizon). For rates that is done by layers: a class of r jobs an hour is r Poisson processes of one job an hour
- * each, the last one thinned to the fraction; layer l of rate 12 is layer l of rate 20. The id of a job says it:
- * 1 + number in its layer + 10^6 x layer + 10^12 x class.
+ * moves none (but a `count` is spread over the whole horizon). For rates that is done by layers: a class of r jobs an
+ * hour is r Poisson processes of one job an hour each, the last one thinned to the fraction; layer l of rate 12 is layer
+ * l of rate 20. The id of a job says it: 1 + number in its layer + 10^6 x layer + 10^12 x class.
  *
  * Arrivals are a Poisson process whose rate follows `hours` (relative weights of the hours of the week, mean 1), or a
  * given count of independent moments under the same weights, or evenly spaced. Real traces are burstier than Poisson;

@@ -2,7 +2,8 @@
  *
  * For each seed and both approaches: the run's own files agree with each other (run_check); the fingerprint is equal with
  * nothing recorded, with jobs recorded, with all recorded, from the resolved scenario that the run keeps, and when both
- * simulations advance event by event in turn in one process; and the two approaches see the same world (run_check_paired). TRAINYARD_RANDOM=FIRST:LAST picks other seeds.
+ * simulations advance event by event in turn in one process; and the two approaches see the same world
+ * (run_check_paired). TRAINYARD_RANDOM=FIRST:LAST picks other seeds.
  *
  * A failure prints its seed, and which parts of the scenario and how many of its jobs it needs.
  *
