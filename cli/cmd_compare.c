@@ -121,7 +121,7 @@ const struct argp argp_compare = {
     "Compare approaches: what differs, by how much, how sure, and where it comes from.\v"
     "Given a scenario, runs it under its approaches; given directories, compares the runs in them.\n"
     "Examples: trainyard compare scenarios/demo.json --replications 20\n"
-    "          trainyard compare scenarios/demo.json --flips=p50_wait --replications 4\n"
+    "          trainyard compare scenarios/demo.json --flips=p50_wait -n 4\n"
     "          trainyard compare old/actor new/actor --fail-if 'p95_wait>1.1x'\n"
     "Exit: 0 ok, 1 a --fail-if condition holds or a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, "
     "130 interrupted.",

@@ -135,7 +135,7 @@ static int explain(const struct options *o)
     }
     for (size_t i = 0; i < runs.n && code == EXIT_OK; i++) code = tell_leaf(o, runs.dirs[i], &approach);
     if (code == EXIT_OK && runs.n > 1)
-        fprintf(stderr, "trainyard: %s holds %zu runs; told was the first replication of each approach\n", o->run,
+        fprintf(stderr, "trainyard: %s holds %zu runs; shown is the first replication of each approach\n", o->run,
                 runs.n);
     free(approach);
     run_list_free(&runs);
