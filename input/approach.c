@@ -71,7 +71,7 @@ const struct object_type approach_type =
 
 enum layer { LAYER_PODS, LAYER_RAY, LAYER_OPERATOR, LAYER_BATCH, LAYER_COUNT, LAYER_NAMED, LAYER_TOPOLOGY, LAYER_COSCHED,
              LAYER_SHARED, LAYER_TORCHRUN, LAYER_ELASTIC_RAY, LAYER_NO_ADMISSION, LAYER_KUEUE, LAYER_LEVELS, LAYER_QUEUES,
-             LAYER_WORKERS, LAYER_NODES_FAIL, N_LAYERS };
+             LAYER_WORKERS, LAYER_NODES_FAIL, LAYER_TAKES_BACK, N_LAYERS };
 _Static_assert(N_LAYERS <= 32, "layers are bits");
 #define BIT(x) (UINT32_C(1) << (x))
 
@@ -88,6 +88,9 @@ static const struct rule rules[] = {
     { BIT(LAYER_NAMED), BIT(LAYER_BATCH), BIT(LAYER_COUNT), "placement",
       "easy and conservative reserve named machines ahead: they need scheduler batch and a placement of "
       "first, pack, spread or topology" },
+    { BIT(LAYER_TAKES_BACK), 0, BIT(LAYER_PODS), "admission",
+      "fewest-gpus, srpt and las take jobs off their GPUs and put them back without cost, as their simulator does; with pods, "
+      "which take time to end, they would never settle: use lifecycle none, or kueue for preemption of pods" },
     { BIT(LAYER_COUNT), 0, BIT(LAYER_PODS), "placement",
       "pods are bound to nodes, so placement none (count only) needs lifecycle none; use first, pack, spread or topology" },
     { BIT(LAYER_COUNT), 0, BIT(LAYER_NODES_FAIL), "placement",
@@ -96,6 +99,8 @@ static const struct rule rules[] = {
       "placement topology needs a topology: give \"nodes_per_rack\" in the cluster's \"topology\"" },
     { BIT(LAYER_NO_ADMISSION), BIT(LAYER_PODS), 0, "admission",
       "without pods there is no scheduler behind: admission none would let jobs start on GPUs that are taken; use fifo or another" },
+    { BIT(LAYER_KUEUE), BIT(LAYER_PODS), 0, "admission",
+      "kueue admits quotas and leaves the nodes to the pod scheduler: it needs a lifecycle with pods" },
     { BIT(LAYER_KUEUE), BIT(LAYER_QUEUES), 0, "admission",
       "kueue needs quotas: give \"queues\", or ClusterQueue objects in \"objects\"" },
     { BIT(LAYER_SHARED), BIT(LAYER_RAY) | BIT(LAYER_WORKERS), 0, "ray_cluster",
@@ -151,6 +156,7 @@ static uint32_t layers_of(const struct scenario *s, const struct raw_faults *fau
         [LAYER_QUEUES] = s->quota.n_queues > 0,
         [LAYER_WORKERS] = a->shared_workers_max > 0,
         [LAYER_NODES_FAIL] = nodes_fail(faults),
+        [LAYER_TAKES_BACK] = a->admission == ADMIT_FEWEST_GPUS || a->admission == ADMIT_SRPT || a->admission == ADMIT_LAS,
     };
     uint32_t bits = 0;
     for (int i = 0; i < N_LAYERS; i++) bits |= on[i] ? BIT(i) : 0;

@@ -12,4 +12,5 @@ for s in scenarios/two-teams.json; do
     code=$?
     [ $code -le 1 ] || { cat "$out/log"; echo "valgrind: $s ends with $code"; exit 1; }
 done
-WRAP="$v" bash tests/house/run_tests.sh $(ls "$build"/tests/base/test_* "$build"/tests/run/test_record "$build"/tests/run/test_ledger 2>/dev/null | grep -v '\.[od]$')
+# Not test_detmath: valgrind computes long double, its reference, with 64 bits only.
+WRAP="$v" bash tests/house/run_tests.sh $(ls "$build"/tests/base/test_* "$build"/tests/run/test_record "$build"/tests/run/test_ledger 2>/dev/null | grep -v -e '\.[od]$' -e test_detmath)

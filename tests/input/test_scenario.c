@@ -222,13 +222,13 @@ static void patched(void **state)
     static const char text[] =
         "{" CLUSTER ", \"run\": { \"seed\": 7 }, \"approaches\": {"
         " \"a\": { \"admission\": \"fifo\", \"stack\": { \"name\": \"kueue-0.18\", \"kueue.cycle\": \"30ms\" } },"
-        " \"b\": { \"like\": \"a\", \"admission\": \"srpt\", \"stack\": { \"kueue.requeue-batch\": \"2s\" },"
+        " \"b\": { \"like\": \"a\", \"admission\": \"fifo-skip\", \"stack\": { \"kueue.requeue-batch\": \"2s\" },"
         "          \"patch\": { \"/cluster/nodes/[g]/count\": 6, \"/run/seed\": null, \"/run/replications\": 3 } },"
         " \"c\": { \"like\": \"b\", \"patch\": { \"/cluster/nodes/0/count\": 5 } } } }";
     struct scenario *s = parse(text, "c");
     assert_int_equal(s->cluster.n_nodes, 5); /* the nearer patch is applied later */
     assert_true(s->approach.patches_cluster);
-    assert_int_equal(s->approach.admission, ADMIT_SRPT);
+    assert_int_equal(s->approach.admission, ADMIT_FIFO_SKIP);
     assert_int_equal(s->run.seed, 1); /* null removes: the default is back */
     assert_int_equal(s->run.replications, 3);
     assert_int_equal(s->approach.stack.kq_cycle, 30 * NS_PER_MS); /* stacks are merged key by key */
@@ -441,7 +441,7 @@ static void kueue_objects(void **state)
         " { \"apiVersion\": \"kueue.x-k8s.io/v1beta2\", \"kind\": \"LocalQueue\", \"metadata\": { \"name\": \"l\", \"namespace\": \"ns\" }, \"spec\": { \"clusterQueue\": \"q\" } },"
         " { \"apiVersion\": \"kueue.x-k8s.io/v1beta2\", \"kind\": \"WorkloadPriorityClass\", \"metadata\": { \"name\": \"hi\" }, \"value\": 100 } ],"
         " \"workload\": { \"jobs\": [{ \"duration\": 1, \"queue\": \"ns/l\", \"priorityClass\": \"hi\" }] },"
-        " \"approaches\": { \"a\": { \"admission\": \"kueue\" }, \"b\": { \"like\": \"a\", \"patch\": { \"/objects/[q]/spec/queueingStrategy\": \"StrictFIFO\" } } } }", "b");
+        " \"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" }, \"b\": { \"like\": \"a\", \"patch\": { \"/objects/[q]/spec/queueingStrategy\": \"StrictFIFO\" } } } }", "b");
     const struct quota_spec *q = &s->quota;
     assert_int_equal(q->n_queues, 2);
     assert_int_equal(q->n_cohorts, 1);
@@ -505,9 +505,9 @@ static void checks(void **state)
         { "\"workload\": { \"jobs\": [{ \"replicas\": 5, \"gpus\": 8, \"duration\": 1 }] }", "fit", "more GPUs than its node groups have" },
         { "\"workload\": { \"jobs\": [{ \"gpus\": 16, \"duration\": 1 }] }, \"approaches\": { \"a\": { \"placement\": \"pack\" } }", "fit", "larger than any node" },
         { "\"workload\": { \"jobs\": [{ \"replicas\": 5, \"gpus\": 5, \"duration\": 1 }] }, \"approaches\": { \"a\": { \"placement\": \"pack\" } }", "fit", "do not hold all its replicas" },
-        { "\"queues\": [{ \"name\": \"q\", \"quota\": 40 }], \"approaches\": { \"a\": { \"admission\": \"kueue\" } }", "quota", "sum to 40 GPUs, its nodes have 32" },
-        { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }], \"workload\": { \"jobs\": [{ \"gpus\": 8, \"duration\": 1, \"queue\": \"q\" }] }, \"approaches\": { \"a\": { \"admission\": \"kueue\" } }", "quota", "1 job can never be admitted" },
-        { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }], \"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"approaches\": { \"a\": { \"admission\": \"kueue\" } }", "quota", "name no queue" },
+        { "\"queues\": [{ \"name\": \"q\", \"quota\": 40 }], \"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", "quota", "sum to 40 GPUs, its nodes have 32" },
+        { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }], \"workload\": { \"jobs\": [{ \"gpus\": 8, \"duration\": 1, \"queue\": \"q\" }] }, \"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", "quota", "1 job can never be admitted" },
+        { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }], \"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", "quota", "name no queue" },
         { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }]", "ignored", "quotas" },
         { "\"workload\": { \"jobs\": [{ \"duration\": 1, \"checkpoint\": \"1h\" }] }", "ignored", "checkpoint" },
         { "\"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"approaches\": { \"a\": { \"admission\": \"easy\" } }", "fit", "no time limit" },

@@ -27,7 +27,7 @@ enum { SEEDS = 60, MOST_EVENTS = 200000 };
 
 /* What only special circumstances show: tests/sim/live/NAME.json. The approach to perturb is called "one". */
 static const char *const probes[] = {
-    "jobs-and-scheduler", "binds", "backoff", "permit", "preempt", "preempt-batch", "ray-slow-start", "ray-grace",
+    "jobs-and-scheduler", "binds", "backoff", "permit", "preempt", "ray-slow-start", "ray-grace",
     "ray-many-pods", "ray-groups-wait", "elastic",
 };
 
@@ -75,7 +75,7 @@ static struct probe *probes_make(size_t *n)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct probe p = {0};
         any_scenario_part(seed, ANY_ALL & ~ANY_CONSTANTS, ~0u, &p.json);
-        if (strstr(p.json.s, "\"one\": { \"lifecycle\": \"none\", \"admission\": \"kueue\"") || !strstr(p.json.s, "\"one\": { \"lifecycle\": \"none\"")) array_push(&list, p);
+        if (!strstr(p.json.s, "\"one\": { \"lifecycle\": \"none\"")) array_push(&list, p);
         else str_free(&p.json);
     }
     for (size_t i = 0; i < list.n; i++)

@@ -164,7 +164,7 @@ static bool holds_here(const struct str *json, char why[RUN_WHY])
 /* In a process of its own, so that a failed assert or an endless run is a failure of its seed and not the end of the test. */
 static bool holds(const struct str *json, char why[RUN_WHY])
 {
-    int status;
+    int status = 0;
     char *told = mmap(NULL, RUN_WHY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(told != MAP_FAILED);
     fflush(NULL);

@@ -38,7 +38,7 @@ static struct sim_result result_of(const char *admission, const char *script)
 static void what_meets_a_stopping_job(void **state)
 {
     (void)state;
-    static const char *const admissions[] = {"fifo", "fifo-skip", "fewest-gpus", "srpt", "las"};
+    static const char *const admissions[] = {"fifo", "fifo-skip"};
     static const struct { const char *script; size_t succeeded; } rows[] = {
         {ACT("100s", "suspend"), 0},
         {ACT("100s", "suspend") "," ACT("100.1s", "suspend"), 0},

@@ -299,7 +299,6 @@ static void constants(struct any *a)
 
 static const char *batch_admission(struct any *a)
 {
-    if (a->quotas && one_in(a, 3)) return "kueue";
     return PICK(a, "fifo", "fifo-skip", "fewest-gpus", "srpt", "las", "easy", "conservative");
 }
 
