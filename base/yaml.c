@@ -314,3 +314,12 @@ void yaml_close(struct yaml_file *y)
     arena_free(&y->arena);
     free(y);
 }
+
+bool yaml_is_null(const struct yaml_node *node)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+    if (node->kind != YAML_SCALAR || node->quoted) return false;
+    for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
+        if (strcmp(node->text, nulls[i]) == 0) return true;
+    return false;
+}
