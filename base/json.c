@@ -152,7 +152,8 @@ void json_pointer(const struct json_doc *doc, const cJSON *node, struct str *out
     }
 }
 
-const char *json_source(const struct json_doc *doc, const cJSON *node, size_t *n)
+/* The source text of a value, *n its length; NULL when it is none of this document's. */
+static const char *source_of(const struct json_doc *doc, const cJSON *node, size_t *n)
 {
     const struct json_place *place = find_place(doc, node);
     if (place == NULL) return NULL;
@@ -163,46 +164,17 @@ const char *json_source(const struct json_doc *doc, const cJSON *node, size_t *n
 const char *json_number_text(struct json_doc *doc, const cJSON *node)
 {
     size_t n;
-    const char *source = cJSON_IsNumber(node) ? json_source(doc, node, &n) : NULL;
+    const char *source = cJSON_IsNumber(node) ? source_of(doc, node, &n) : NULL;
     return source ? arena_strndup(&doc->arena, source, n) : NULL;
-}
-
-static void share_places(struct json_doc *doc, const cJSON *copy, const cJSON *original)
-{
-    uint64_t place;
-    if (hmap_get_u64(&doc->by_node, (uintptr_t)original, &place)) hmap_put_u64(&doc->by_node, (uintptr_t)copy, place);
-    const cJSON *from = original->child;
-    const cJSON *to;
-    cJSON_ArrayForEach(to, copy)
-    {
-        share_places(doc, to, from);
-        from = from->next;
-    }
-}
-
-cJSON *json_duplicate(struct json_doc *doc, const cJSON *node)
-{
-    cJSON *copy = cJSON_Duplicate(node, true);
-    if (copy == NULL) mem_exhausted(sizeof *copy);
-    share_places(doc, copy, node);
-    return copy;
-}
-
-static void report(struct json_doc *doc, enum diag_severity severity, const cJSON *node, const char *fmt, va_list args)
-    __attribute__((format(printf, 4, 0)));
-
-static void report(struct json_doc *doc, enum diag_severity severity, const cJSON *node, const char *fmt, va_list args)
-{
-    struct str pointer = {0};
-    json_pointer(doc, node, &pointer);
-    diag_add(doc->diag, severity, doc->file, json_line(doc, node), str_text(&pointer), fmt, args);
-    str_free(&pointer);
 }
 
 void json_error(struct json_doc *doc, const cJSON *node, const char *fmt, ...)
 {
+    struct str pointer = {0};
     va_list args;
+    json_pointer(doc, node, &pointer);
     va_start(args, fmt);
-    report(doc, DIAG_ERROR, node, fmt, args);
+    diag_add(doc->diag, DIAG_ERROR, doc->file, json_line(doc, node), str_text(&pointer), fmt, args);
     va_end(args);
+    str_free(&pointer);
 }

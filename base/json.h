@@ -11,8 +11,8 @@
  *     const cJSON *cluster = json_require(doc, doc->root, "cluster");
  *     static const char *const keys[] = { "nodes", "topology" };
  *     json_check_keys(doc, cluster, keys, 2);           // unknown keys are errors with "did you mean"
- *     int64_t every_ns = 0;
- *     json_get_duration_ns(doc, cluster, "every", &every_ns);
+ *     double every_s = 0;
+ *     json_get_double(doc, cluster, "every_s", &every_s);
  *     json_free(doc);
  *
  * The tree is read with cJSON's own fields (child, next, string), never with cJSON_GetObjectItem (case is ignored
@@ -72,16 +72,10 @@ int json_line(const struct json_doc *doc, const cJSON *node);
 /* Appends the JSON pointer (RFC 6901) of a node, "" for the root. */
 void json_pointer(const struct json_doc *doc, const cJSON *node, struct str *out);
 
-/* The source text of a value, *n its length; NULL when it is none of this document's. */
-const char *json_source(const struct json_doc *doc, const cJSON *node, size_t *n);
-
 /* The source text of a number, NULL for other nodes. Lives as long as the document. */
 const char *json_number_text(struct json_doc *doc, const cJSON *node);
 
-/* A deep copy whose nodes keep the places of the original; freed by cJSON_Delete or by what it is put into. */
-cJSON *json_duplicate(struct json_doc *doc, const cJSON *node);
-
-/* Reports at a node's place: error, warning. Add diag_help(doc->diag, ...) after it. */
+/* Reports an error at a node's place. Add diag_help(doc->diag, ...) after it. */
 void json_error(struct json_doc *doc, const cJSON *node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* A member by its exact key, NULL when absent or when `object` is NULL or no object. */
@@ -100,12 +94,6 @@ const char *json_kind(const cJSON *node);
 bool json_as_int64(struct json_doc *doc, const cJSON *node, int64_t min, int64_t max, int64_t *out);
 bool json_as_double(struct json_doc *doc, const cJSON *node, double *out);
 bool json_as_string(struct json_doc *doc, const cJSON *node, const char **out);
-bool json_as_bool(struct json_doc *doc, const cJSON *node, bool *out);
-bool json_as_duration_ns(struct json_doc *doc, const cJSON *node, int64_t *out);    /* "30m" or seconds */
-bool json_as_bytes(struct json_doc *doc, const cJSON *node, int64_t *out);          /* "80GB" or bytes */
-bool json_as_bandwidth(struct json_doc *doc, const cJSON *node, int64_t *out);      /* "400Gbps" or bytes/s */
-bool json_as_quantity_milli(struct json_doc *doc, const cJSON *node, int64_t *out); /* "500m" or units */
-bool json_as_fraction_ppb(struct json_doc *doc, const cJSON *node, int64_t *out);   /* "12.5%" or 0.125 */
 bool json_as_object(struct json_doc *doc, const cJSON *node);
 bool json_as_array(struct json_doc *doc, const cJSON *node);
 
@@ -116,12 +104,6 @@ int json_as_word(struct json_doc *doc, const cJSON *node, const char *const *all
 bool json_get_int64(struct json_doc *doc, const cJSON *object, const char *key, int64_t min, int64_t max, int64_t *out);
 bool json_get_double(struct json_doc *doc, const cJSON *object, const char *key, double *out);
 bool json_get_string(struct json_doc *doc, const cJSON *object, const char *key, const char **out);
-bool json_get_bool(struct json_doc *doc, const cJSON *object, const char *key, bool *out);
-bool json_get_duration_ns(struct json_doc *doc, const cJSON *object, const char *key, int64_t *out);
-bool json_get_bytes(struct json_doc *doc, const cJSON *object, const char *key, int64_t *out);
-bool json_get_bandwidth(struct json_doc *doc, const cJSON *object, const char *key, int64_t *out);
-bool json_get_quantity_milli(struct json_doc *doc, const cJSON *object, const char *key, int64_t *out);
-bool json_get_fraction_ppb(struct json_doc *doc, const cJSON *object, const char *key, int64_t *out);
 int json_get_word(struct json_doc *doc, const cJSON *object, const char *key, const char *const *allowed, size_t n);
 const cJSON *json_get_object(struct json_doc *doc, const cJSON *object, const char *key);
 const cJSON *json_get_array(struct json_doc *doc, const cJSON *object, const char *key);

@@ -121,14 +121,6 @@ bool json_as_string(struct json_doc *doc, const cJSON *node, const char **out)
     return true;
 }
 
-bool json_as_bool(struct json_doc *doc, const cJSON *node, bool *out)
-{
-    if (node == NULL) return false;
-    if (!cJSON_IsBool(node)) return wrong_kind(doc, node, "true or false");
-    *out = cJSON_IsTrue(node);
-    return true;
-}
-
 bool json_as_object(struct json_doc *doc, const cJSON *node)
 {
     return node != NULL && (cJSON_IsObject(node) || wrong_kind(doc, node, "an object"));
@@ -137,50 +129,6 @@ bool json_as_object(struct json_doc *doc, const cJSON *node)
 bool json_as_array(struct json_doc *doc, const cJSON *node)
 {
     return node != NULL && (cJSON_IsArray(node) || wrong_kind(doc, node, "an array"));
-}
-
-/* A string with a unit, or a number in base units, which is read from its own digits. */
-static bool as_units(struct json_doc *doc, const cJSON *node, const char *(*parse)(const char *, int64_t *),
-                     const char *needed, int64_t *out)
-{
-    struct str made = {0};
-    if (node == NULL) return false;
-    if (!cJSON_IsString(node) && !cJSON_IsNumber(node)) return wrong_kind(doc, node, needed);
-    const char *text = cJSON_IsString(node) ? node->valuestring : json_number_text(doc, node);
-    if (text == NULL) { /* a number that no text stands behind */
-        str_append_double(&made, node->valuedouble);
-        text = str_text(&made);
-    }
-    const char *wrong = parse(text, out), *quote = cJSON_IsString(node) ? "\"" : "";
-    if (wrong) json_error(doc, node, "%s%.*s%s %s", quote, SHOWN_MAX, text, quote, wrong);
-    str_free(&made);
-    return wrong == NULL;
-}
-
-bool json_as_duration_ns(struct json_doc *doc, const cJSON *node, int64_t *out)
-{
-    return as_units(doc, node, units_parse_duration, "a duration such as \"30m\" or a number of seconds", out);
-}
-
-bool json_as_bytes(struct json_doc *doc, const cJSON *node, int64_t *out)
-{
-    return as_units(doc, node, units_parse_bytes, "a size such as \"80GB\" or a number of bytes", out);
-}
-
-bool json_as_bandwidth(struct json_doc *doc, const cJSON *node, int64_t *out)
-{
-    return as_units(doc, node, units_parse_bandwidth, "a bandwidth such as \"400Gbps\" or a number of bytes per second",
-                    out);
-}
-
-bool json_as_quantity_milli(struct json_doc *doc, const cJSON *node, int64_t *out)
-{
-    return as_units(doc, node, units_parse_quantity, "a quantity such as \"500m\" or a number", out);
-}
-
-bool json_as_fraction_ppb(struct json_doc *doc, const cJSON *node, int64_t *out)
-{
-    return as_units(doc, node, units_parse_fraction, "a fraction such as 0.125 or \"12.5%\"", out);
 }
 
 int json_as_word(struct json_doc *doc, const cJSON *node, const char *const *allowed, size_t n)
@@ -207,12 +155,6 @@ bool json_get_int64(struct json_doc *doc, const cJSON *object, const char *key, 
 
 GETTER(double, double)
 GETTER(string, const char *)
-GETTER(bool, bool)
-GETTER(duration_ns, int64_t)
-GETTER(bytes, int64_t)
-GETTER(bandwidth, int64_t)
-GETTER(quantity_milli, int64_t)
-GETTER(fraction_ppb, int64_t)
 
 int json_get_word(struct json_doc *doc, const cJSON *object, const char *key, const char *const *allowed, size_t n)
 {

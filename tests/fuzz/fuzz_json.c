@@ -25,9 +25,6 @@ static void visit(struct json_doc *doc, const cJSON *node, struct str *pointer)
     require((pointer->n == 0) == (node == doc->root));
     json_as_int64(doc, node, -5, 5, &i);
     json_as_double(doc, node, &x);
-    json_as_duration_ns(doc, node, &i);
-    json_as_bytes(doc, node, &i);
-    json_as_quantity_milli(doc, node, &i);
     if (cJSON_IsNumber(node)) require(strtod(json_number_text(doc, node), NULL) == node->valuedouble);
     cJSON_ArrayForEach(child, node) visit(doc, child, pointer);
 }
