@@ -51,7 +51,9 @@ static uint32_t find_node(const struct sim *s, const char *name)
 static bool act_on_node(struct sim *s, const struct script_action *a)
 {
     uint32_t node = find_node(s, a->target + strlen("node/"));
-    if (node == UINT32_MAX || (a->action != DO_NODE_LOST && a->action != DO_NODE_BACK)) return false;
+    if (node == UINT32_MAX) return false;
+    if (a->action != DO_NODE_LOST && a->action != DO_NODE_BACK && a->action != DO_NODE_DRAIN) return false;
+    if (a->action == DO_NODE_DRAIN && pool_node_is_up(s->pool, node)) s->node_state[node] = ACT_DRAINED;
     calendar_force(s, node, a->action == DO_NODE_BACK);
     return true;
 }

@@ -56,13 +56,14 @@ static void on_node(struct sim *s, uint32_t node, bool up)
         ledger_up(s->ledger, group, s->node_state[node], shares, sim_now(s));
         s->node_state[node] = ACT_FREE;
     } else {
-        s->node_state[node] = ACT_FAILED;
-        ledger_down(s->ledger, group, ACT_FAILED, pool_node_down(s->pool, node), sim_now(s));
+        if (s->node_state[node] == ACT_FREE) s->node_state[node] = ACT_FAILED; /* the script marks a drain before */
+        ledger_down(s->ledger, group, s->node_state[node], pool_node_down(s->pool, node), sim_now(s));
     }
     s->up_shares += up ? all : -all;
     sim_record(s, REC_NODE_STATE, NULL, node, s->node_state[node], all, 0);
     tell_holders(s, node, up);
     if (s->kube && up) kube_node_back(s->kube, node);
+    else if (s->kube && s->node_state[node] == ACT_DRAINED) kube_node_drain(s->kube, node);
     else if (s->kube) kube_node_lost(s->kube, node);
     s->policy->capacity(s);
 }

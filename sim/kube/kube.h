@@ -190,6 +190,9 @@ void kube_gang_delete(struct kube *, uint32_t gang);
 /* The pool has been told already (pool_node_down, pool_node_up); these are what Kubernetes makes of it. */
 void kube_node_lost(struct kube *, uint32_t node);
 void kube_node_back(struct kube *, uint32_t node);
+/* Its pods are asked to leave (the eviction API's deletion); the caller has taken the node out of the pool. It comes back
+ * with kube_node_back. */
+void kube_node_drain(struct kube *, uint32_t node);
 void kube_each_pod_on(struct kube *, uint32_t node, void (*fn)(struct kube *, struct pod *, void *), void *arg);
 
 /* ---- watching ---- */

@@ -121,6 +121,14 @@ void kube_node_lost(struct kube *k, uint32_t node)
     kube_each_pod_on(k, node, lose, NULL);
 }
 
+static void evict_now(struct kube *k, struct pod *p, void *arg)
+{
+    (void)arg;
+    kube_pod_delete(k, p, -1);
+}
+
+void kube_node_drain(struct kube *k, uint32_t node) { kube_each_pod_on(k, node, evict_now, NULL); }
+
 static void find(struct kube *k, struct pod *p, void *arg)
 {
     (void)arg;
@@ -130,7 +138,10 @@ static void find(struct kube *k, struct pod *p, void *arg)
 void kube_node_back(struct kube *k, uint32_t node)
 {
     struct kube_node *n = &k->nodes[node];
-    if (!n->lost) return;
+    if (!n->lost) { /* it was drained */
+        sched_wake(k);
+        return;
+    }
     n->lost = n->unreachable = n->tainted = false;
     n->pulled_job = NO_JOB;
     n->pull_free_ns = 0;

@@ -36,7 +36,7 @@ struct shows { const char *scenario, *approach; int states[MOST]; }; /* each + 1
 
 static const struct shows table[] = {
     {"batch", "fifo",
-     {ACT(ACT_FREE), ACT(ACT_BLOCKED), ACT(ACT_FAILED), CAU(CAUSE_FIRST), WAI(WAIT_ORDER), WAI(WAIT_CAPACITY), WAI(WAIT_DEPENDENCY),
+     {ACT(ACT_FREE), ACT(ACT_BLOCKED), ACT(ACT_FAILED), ACT(ACT_DRAINED), CAU(CAUSE_FIRST), WAI(WAIT_ORDER), WAI(WAIT_CAPACITY), WAI(WAIT_DEPENDENCY),
       WAI(WAIT_SUSPENDED)}},
     {"shapes", "skip", {ACT(ACT_FRAGMENTED), WAI(WAIT_FRAGMENTATION), WAI(WAIT_TOPOLOGY), WAI(WAIT_UNSATISFIABLE)}},
     {"quotas", "operator",
@@ -57,7 +57,6 @@ static const struct { int state; const char *why; } not_yet[] = {
     {ACT(ACT_BUBBLE), "pipeline parallelism comes with the models of a step"},
     {ACT(ACT_STRAGGLER), "ranks of different speed come with the models of a step"},
     {ACT(ACT_REPAIR), "a calendar knows when a node is down, not when its repair begins"},
-    {ACT(ACT_DRAINED), "drains come with maintenance"},
     {ACT(ACT_ABSENT), "nodes that are not provisioned come with spot capacity and node autoscaling"},
     {ACT(ACT_UNOBSERVED), "of live runs only"},
     {WAI(WAIT_ADMISSION_CHECK), "admission checks come with the rest of Kueue; a stopped queue is a matter of quota"},

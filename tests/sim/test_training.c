@@ -27,7 +27,7 @@ static const char scenario_format[] =
     "\"placement\": \"pack\", \"stack\": {\"training-operator.api-call\": \"0s\", \"training-operator.reconcile\": \"0s\","
     "\"kubelet.container-start\": \"0s\", \"scheduler.cycle\": \"0s\", \"torchrun.rendezvous\": \"0s\"}}}}";
 
-struct outcome { int64_t finished_ns; share_ns work, redone, held; int64_t load_ns; uint32_t restarts; };
+struct outcome { int64_t finished_ns; share_ns work, redone, held, drained; int64_t load_ns; uint32_t restarts; };
 
 static struct outcome simulate(const char *job, const char *script)
 {
@@ -45,8 +45,10 @@ static struct outcome simulate(const char *job, const char *script)
     assert_non_null(run);
     assert_int_equal(run->n_jobs, 1);
     const struct job_row *row = &run->jobs[0].row;
-    struct outcome o = {row->finished_ns, row->work, row->redone, row->held, row->wait_ns[WAIT_CHECKPOINT_LOAD],
+    struct outcome o = {row->finished_ns, row->work, row->redone, row->held, 0, row->wait_ns[WAIT_CHECKPOINT_LOAD],
                         row->restarts};
+    for (size_t i = 0; i < run->n_ledger; i++)
+        if (run->ledger[i].activity == ACT_DRAINED) o.drained += run->ledger[i].sum;
     run_close(run);
     sim_result_free(&r);
     scenario_free(s);
@@ -120,6 +122,18 @@ static void without_saves_all_is_lost(void **state)
     assert_true(o.held == 0);
 }
 
+/* A drain asks the pod to leave (1 s); its replacement starts on the other node, and the drained one gives nothing until the
+ * end of the run: 8 GPUs from 258 s on. */
+static void a_drained_node_is_left(void **state)
+{
+    (void)state;
+    struct outcome o = simulate(STEPS "," SAVES, "{\"at\": \"257s\", \"target\": \"node/n-0\", \"action\": \"node-drain\"}");
+    assert_true(o.redone == gpu_seconds(8 * 47));
+    assert_int_equal(o.restarts, 1);
+    assert_true(o.finished_ns >= seconds(1045 + 47 + 3 + 1));
+    assert_true(o.drained == (share_ns)8000 * (share_ns)(o.finished_ns - seconds(258)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +142,7 @@ int main(void)
         cmocka_unit_test(a_crash_during_a_save_loses_it),
         cmocka_unit_test(a_save_in_the_background_is_not_durable_at_once),
         cmocka_unit_test(without_saves_all_is_lost),
+        cmocka_unit_test(a_drained_node_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
