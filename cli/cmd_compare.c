@@ -150,10 +150,9 @@ static void flag_patches(struct sources *s, const struct runs *r)
                 s->list.v[i].patches_cluster = r->scenarios[a]->approach.patches_cluster;
 }
 
-static struct runs_plan plan_of(const struct options *o, struct log *log)
+static struct runs_plan plan_of(const struct options *o, struct progress_sink *progress)
 {
-    log_init(log, stderr);
-    if (o->quiet) log->level = LOG_ERROR;
+    *progress = progress_sink(o->quiet ? NULL : stderr);
     return (struct runs_plan){.scenario = o->targets.v[0],
                               .approaches = o->approaches.n ? o->approaches.v : NULL,
                               .n_approaches = o->approaches.n,
@@ -162,7 +161,7 @@ static struct runs_plan plan_of(const struct options *o, struct log *log)
                               .record_level = o->out ? 1 : 0,
                               .threads = (unsigned)o->threads,
                               .force = o->force,
-                              .log = log,
+                              .progress = progress,
                               .interrupt = command_catch_signals()};
 }
 
@@ -171,9 +170,9 @@ static int run_scenario(const struct options *o, const char *dir, struct sources
 {
     struct diag d = {0};
     struct runs r;
-    struct log log;
+    struct progress_sink progress;
     char *err = NULL;
-    struct runs_plan plan = plan_of(o, &log);
+    struct runs_plan plan = plan_of(o, &progress);
     plan.out = dir;
     bool ok = runs_execute(&plan, &r, &d);
     int code = command_diag(&d);
@@ -217,8 +216,8 @@ static int find_flips(const struct options *o)
 {
     struct diag d = {0};
     struct flips f;
-    struct log log;
-    struct flips_plan plan = {.runs = plan_of(o, &log),
+    struct progress_sink progress;
+    struct flips_plan plan = {.runs = plan_of(o, &progress),
                               .metric = (size_t)metric_find(o->flips),
                               .budget_ns = o->budget_ns ? o->budget_ns : 120 * NS_PER_S};
     bool ok = flips_find(&plan, &f, &d);

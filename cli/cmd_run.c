@@ -179,7 +179,7 @@ static int execute(const struct options *o)
 {
     struct diag d = {0};
     struct runs r;
-    struct log log;
+    struct progress_sink progress = progress_sink(o->quiet ? NULL : stderr);
     struct runs_plan plan = {.scenario = o->scenario,
                              .approaches = o->approaches.n ? o->approaches.v : NULL,
                              .n_approaches = o->approaches.n,
@@ -189,10 +189,8 @@ static int execute(const struct options *o)
                              .record_level = o->record_level,
                              .threads = (unsigned)o->threads,
                              .force = o->force,
-                             .log = &log,
+                             .progress = &progress,
                              .interrupt = command_catch_signals()};
-    log_init(&log, stderr);
-    if (o->quiet) log.level = LOG_ERROR;
     bool ok = runs_execute(&plan, &r, &d);
     int code = command_diag(&d);
     if (!ok && r.error) code = command_fail(EXIT_IO, "%s", r.error);

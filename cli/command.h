@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "base/log.h"
 
 enum { EXIT_OK = 0, EXIT_CHECK = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_IO = 4, EXIT_INTERRUPTED = 130 };
 

@@ -95,7 +95,6 @@ static void man_page(struct str *to)
     str_append(to, ".SH EXIT STATUS\n"
           "0 ok; 1 a check failed; 2 wrong usage; 3 bad input; 4 a file or back end failed; 130 interrupted.\n"
           ".SH ENVIRONMENT\n.TP\n\\fBTRAINYARD_DATA\\fR\nDirectory with profiles/, looked in first.\n"
-          ".TP\n\\fBNO_COLOR\\fR\nNo colour when set and not empty.\n"
           ".TP\n\\fBTMPDIR\\fR\nWhere compare keeps its runs while it works; /tmp by default.\n"
           ".SH FILES\n.TP\n\\fIPREFIX/share/trainyard\\fR\nThe shipped scenarios (demo.json, two\\-teams.json, ...), their JSON Schema, and profiles/.\n"
           ".SH EXAMPLES\n.nf\ntrainyard compare scenarios/demo.json\n"

@@ -308,7 +308,7 @@ bool sim_run(const struct scenario *sc, const struct sim_options *o, struct sim_
     struct sim *s = sim_create(sc, o, &r->error);
     if (!s) return false;
     struct progress progress;
-    progress_begin(&progress, o->log, "jobs", s->n_specs);
+    progress_begin(&progress, o->progress, "jobs", s->n_specs);
     for (uint64_t n = 1; sim_step(s); n++) {
         if (n & 4095) continue;
         progress_update(&progress, s->n_ended);

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/log.h"
+#include "base/progress.h"
 #include "input/scenario.h"
 #include "run/run.h"
 
@@ -25,7 +25,7 @@ struct sim_options {
     int record_level;      /* 0 none, 1 jobs, 2 full */
     uint32_t replication;
     bool force;
-    const struct log *log; /* progress of a single long run; NULL: silent */
+    const struct progress_sink *progress; /* progress of a single long run; NULL: silent */
     bool keep_run;         /* the result has the run as run_open would give it, without job rows */
     const volatile int *interrupt; /* set from a signal handler: stop, close the run as interrupted */
 };

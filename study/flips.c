@@ -73,7 +73,7 @@ static void change(struct scenario *to, const struct scenario *of, size_t first,
 static bool run_batch(struct search *s, struct runs_cell *cells, size_t n)
 {
     struct runs_plan plan = s->plan->runs;
-    plan.log = NULL;
+    plan.progress = NULL;
     plan.record_level = 0;
     plan.keep_run = true;
     if (!runs_cells(&plan, cells, n)) s->out->interrupted = s->stopped = true;
@@ -309,7 +309,7 @@ static void find_all(struct search *s)
     struct progress progress;
     struct candidates found = {0};
     if (!run_default(s)) return;
-    progress_begin(&progress, s->plan->runs.log, "constants screened", stack_constant_count());
+    progress_begin(&progress, s->plan->runs.progress, "constants screened", stack_constant_count());
     for (size_t c = 0, end; c < stack_constant_count(); c = end) {
         end = component_end(c);
         screen_component(s, c, end, &found);
@@ -317,14 +317,14 @@ static void find_all(struct search *s)
     }
     progress_end(&progress);
     if (found.list.n) qsort(found.list.v, found.list.n, sizeof *found.list.v, most_moved);
-    progress_begin(&progress, s->plan->runs.log, "constants tried", found.list.n);
+    progress_begin(&progress, s->plan->runs.progress, "constants tried", found.list.n);
     for (size_t i = 0; i < found.list.n; i++) {
         try_constant(s, &found.list.v[i]);
         progress_update(&progress, i + 1);
     }
     progress_end(&progress);
     if (s->out->list.n) qsort(s->out->list.v, s->out->list.n, sizeof *s->out->list.v, turning_first);
-    progress_begin(&progress, s->plan->runs.log, "turns sought", s->out->list.n);
+    progress_begin(&progress, s->plan->runs.progress, "turns sought", s->out->list.n);
     for (size_t i = 0; i < s->out->list.n && turns_of(&s->out->list.v[i]); i++) {
         find_turns(s, &s->out->list.v[i]);
         progress_update(&progress, i + 1);

@@ -44,7 +44,7 @@ enum { FLIP_STEPS = 7 }; /* a decade in 2^7 parts: the turn within 1.8 % */
 
 struct flips_plan {
     struct runs_plan runs; /* scenario, two approaches (or none where the scenario has two), overrides, replications,
-                              threads, log, interrupt */
+                              threads, progress, interrupt */
     size_t metric;
     int64_t budget_ns; /* of wall-clock time */
 };

@@ -58,7 +58,7 @@ bool runs_cells(const struct runs_plan *p, struct runs_cell *cells, size_t n)
     size_t threads = p->threads ? p->threads : cores > 0 ? (size_t)cores : 1;
     bool all = true;
     if (threads > n) threads = n;
-    progress_begin(&w.progress, p->log, "runs", n);
+    progress_begin(&w.progress, p->progress, "runs", n);
     pthread_t *ids = xcalloc(threads + 1, sizeof *ids);
     for (size_t i = 1; i < threads; i++) pthread_create(&ids[i], NULL, worker, &w);
     worker(&w);

@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "base/log.h"
+#include "base/progress.h"
 #include "input/scenario.h"
 #include "sim/simulate.h"
 
@@ -36,7 +36,7 @@ struct runs_plan {
     unsigned threads;             /* 0: one a core */
     bool force;
     bool keep_run;                /* cells keep what metrics need: result.run */
-    const struct log *log;        /* progress of anything over a second; NULL: silent */
+    const struct progress_sink *progress; /* of anything over a second; NULL: silent */
     const volatile int *interrupt;
 };
 

@@ -1,4 +1,4 @@
-/* test_file.c - files, directories, log and progress.
+/* test_file.c - files, directories and progress.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/progress.h"
 
 struct place {
@@ -120,25 +119,6 @@ static void paths(void **state)
     assert_string_equal(path_base("c"), "c");
 }
 
-static void log_levels(void **state)
-{
-    (void)state;
-    char *text = NULL;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
-    struct log log = {.to = f, .level = LOG_INFO};
-    log_info(&log, "%d jobs", 3);
-    log_warn(&log, "careful");
-    log_debug(&log, "unseen");
-    log.level = LOG_ERROR;
-    log_info(&log, "unseen");
-    log_error(&log, "bad");
-    log_error(NULL, "unseen");
-    fclose(f);
-    assert_string_equal(text, "trainyard: 3 jobs\ntrainyard: warning: careful\ntrainyard: error: bad\n");
-    free(text);
-}
-
 /* Set back the clock of its begin instead of waiting. */
 static void progress_lines(void **state)
 {
@@ -146,9 +126,9 @@ static void progress_lines(void **state)
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    struct log log = {.to = f, .level = LOG_INFO, .terminal = true};
+    struct progress_sink sink = {.to = f, .terminal = true};
     struct progress p;
-    progress_begin(&p, &log, "jobs", 2000);
+    progress_begin(&p, &sink, "jobs", 2000);
     progress_update(&p, 1); /* within the first second: nothing */
     fflush(f);
     assert_int_equal(n, 0);
@@ -160,12 +140,12 @@ static void progress_lines(void **state)
     progress_end(&p);
     fflush(f);
     assert_non_null(strstr(text, "\r\033[Ktrainyard: 1,500 of 2,000 jobs, 75 %, 2 s\r\033[K"));
-    log.level = LOG_WARN;
+    sink.to = NULL;
     fseek(f, 0, SEEK_SET);
-    progress_begin(&p, &log, "jobs", 0);
+    progress_begin(&p, &sink, "jobs", 0);
     progress_update(&p, 1);
     progress_end(&p);
-    assert_null(p.log);
+    assert_null(p.sink);
     fclose(f);
     free(text);
 }
@@ -177,7 +157,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(errors_say_why, set_up, tear_down),
         cmocka_unit_test_setup_teardown(trees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths, set_up, tear_down),
-        cmocka_unit_test(log_levels),
         cmocka_unit_test(progress_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
