@@ -9,7 +9,6 @@
 #include <assert.h>
 
 /* client-go, tools/record/events_cache.go: defaultSpamBurst 25, defaultSpamQPS 1/300. */
-#define SPAM_BURST     25
 #define SPAM_PERIOD_NS (300 * EVENT_SECOND)
 
 struct bucket bucket_make(int64_t burst, int64_t tokens, int64_t per_ns)
@@ -23,9 +22,9 @@ struct bucket bucket_unlimited(void)
     return (struct bucket){0};
 }
 
-struct bucket bucket_event_spam(void)
+struct bucket bucket_event_spam(int64_t burst)
 {
-    return bucket_make(SPAM_BURST, 1, SPAM_PERIOD_NS);
+    return bucket_make(burst > 0 ? burst : 1, 1, SPAM_PERIOD_NS);
 }
 
 static void bucket_fill(struct bucket *b, int64_t now_ns)

@@ -33,8 +33,9 @@ struct bucket {
 
 /* burst >= 1, tokens >= 1, per_ns >= 1. Fractional rates: QPS 0.5 is 1 token each 2 s. */
 struct bucket bucket_make(int64_t burst, int64_t tokens, int64_t per_ns);
-struct bucket bucket_unlimited(void);  /* all calls go at once, as with a negative QPS in client-go */
-struct bucket bucket_event_spam(void); /* 25, then one each 300 s */
+struct bucket bucket_unlimited(void); /* all calls go at once, as with a negative QPS in client-go */
+/* Client-go's spam filter of events: `burst` (25 there; less than 1 counts as 1), then one each 300 s. */
+struct bucket bucket_event_spam(int64_t burst);
 
 /* Reserves n >= 0 calls in a row; returns when the last of them may go (>= now_ns; EVENT_NEVER when beyond all time).
  */

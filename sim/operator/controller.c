@@ -79,7 +79,7 @@ struct torch_job *torch_job_new(struct torch_op *op, struct job *j)
     wipe(t);
     t->job = t->tally.job = j;
     t->op = op;
-    t->events = bucket_make(op->stack->to_event_burst > 0 ? op->stack->to_event_burst : 1, 1, 300 * EVENT_SECOND);
+    t->events = bucket_event_spam(op->stack->to_event_burst);
     t->status.start_ns = t->status.completion_ns = -1;
     t->next = op->first;
     if (t->next) t->next->prev = t;

@@ -70,7 +70,7 @@ struct batch_job *batch_job_new(struct batch_ctl *c, struct job *j)
     }
     *b = (struct batch_job){.job = j, .ctl = c, .done = old.done, .active_of = old.active_of, .cap = old.cap, .next = c->first};
     b->tally.job = j;
-    b->events = bucket_make(c->stack->kcm_event_burst > 0 ? c->stack->kcm_event_burst : 1, 1, 300 * EVENT_SECOND);
+    b->events = bucket_event_spam(c->stack->kcm_event_burst);
     b->status.start_ns = -1;
     if (b->next) b->next->prev = b;
     c->first = b;

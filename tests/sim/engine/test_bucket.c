@@ -71,7 +71,7 @@ static void refills_up_to_the_burst(void **state)
 static void spam_filter(void **state)
 {
     (void)state;
-    struct bucket b = bucket_event_spam();
+    struct bucket b = bucket_event_spam(25);
     for (int i = 0; i < 25; i++) assert_true(bucket_try(&b, 0));
     assert_false(bucket_try(&b, 0));
     assert_false(bucket_try(&b, 300 * EVENT_SECOND - 1));
