@@ -67,7 +67,7 @@ static void workloads_by_priority_then_age(void **state)
     expect_order("\"queues\": [ { \"name\": \"q\", \"quota\": { \"g\": 8 } } ],"
                  " \"approaches\": { \"x\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", ", \"queue\": \"q\"");
     expect_order("\"queues\": [ { \"name\": \"q\", \"quota\": { \"g\": 8 }, \"strategy\": \"StrictFIFO\" } ],"
-                 " \"approaches\": { \"x\": { \"lifecycle\": \"batch-job\", \"admission\": \"kueue\" } }", ", \"queue\": \"q\"");
+                 " \"approaches\": { \"x\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", ", \"queue\": \"q\"");
 }
 
 static enum job_state state_after_exit(int code)
