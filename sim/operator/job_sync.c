@@ -442,9 +442,16 @@ static int64_t backoff_left(const struct batch_job *b, const struct job_backoff 
     return r->last_ns + wait - now_of(b);
 }
 
-static bool too_many_restarts(const struct batch_job *b)
+/* Loads of other kinds do not say one: the default of batch/v1 (SetDefaults_Job). */
+static int64_t backoff_limit(const struct batch_job *b)
 {
     int64_t limit = detail_of(b)->backoff_limit;
+    return limit >= 0 ? limit : 6;
+}
+
+static bool too_many_restarts(const struct batch_job *b)
+{
+    int64_t limit = backoff_limit(b);
     if (b->role->restart == RESTART_NEVER) return false;
     return limit == 0 ? b->restarts > 0 : b->restarts >= (uint64_t)limit;
 }
@@ -453,7 +460,7 @@ static enum job_note failure(struct batch_job *b)
 {
     const struct job_detail *d = detail_of(b);
     if (b->status.condition[JOB_COND_FAILURE] == CONDITION_TRUE) return (enum job_note)b->status.note[JOB_COND_FAILURE];
-    if ((int64_t)b->status.failed + b->n_failed > d->backoff_limit || too_many_restarts(b)) return JOB_NOTE_BACKOFF;
+    if ((int64_t)b->status.failed + b->n_failed > backoff_limit(b) || too_many_restarts(b)) return JOB_NOTE_BACKOFF;
     if (d->active_deadline_ns == TIME_NEVER || b->suspend) return JOB_NOTE_NONE;
     int64_t left = b->run.status.start_ns / EVENT_SECOND * EVENT_SECOND + d->active_deadline_ns - now_of(b);
     if (left <= 0) return JOB_NOTE_DEADLINE;

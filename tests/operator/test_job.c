@@ -63,8 +63,8 @@ static struct seen play(const char *job, const char *stack, const char *script)
     char *error = NULL;
     str_printf(&text, "{ \"trainyard\": 1, \"name\": \"job\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 125, \"gpus\": 8 } ] },"
                       "\"approaches\": { \"a\": { \"lifecycle\": \"batch-job\", \"stack\": { %s } } }, \"run\": { \"horizon\": \"1h\" },"
-                      "\"faults\": { \"script\": [ %s ] }, \"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"Job\", %s } ] } }",
-               stack, script, job);
+                      "\"faults\": { \"script\": [ %s ] }, \"workload\": { \"jobs\": [ { \"id\": \"j\", %s%s } ] } }",
+               stack, script, strstr(job, "\"kind\"") ? "" : "\"kind\": \"Job\", ", job);
     struct scenario *s = scenario_parse("job", str_text(&text), text.n, NULL, &d);
     diag_print(&d, stderr);
     assert_non_null(s);
@@ -203,10 +203,25 @@ static void finalizers(void **state)
     array_free(&s.created);
 }
 
+/* A load of another kind has the defaults of batch/v1: it is run, and six failures are forgiven. */
+static void other_kinds(void **state)
+{
+    static const char load[] = "\"kind\": \"train\", \"replicas\": 2, \"restartPolicy\": \"Never\", \"duration\": \"60s\"";
+    (void)state;
+    struct seen s = play(load, "\"kubelet.container-start\": 0", "");
+    assert_int_equal(s.created.n, 2);
+    assert_true(s.failed < 0 && s.complete > 60 && s.complete < 64);
+    array_free(&s.created);
+    s = play(load, "\"kubelet.container-start\": 0", "{ \"at\": \"10s\", \"target\": \"pod/j-0\", \"action\": \"pod-failed\" }");
+    assert_true(s.failed < 0 && s.complete > 70);
+    array_free(&s.created);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(formula),     cmocka_unit_test(events_between), cmocka_unit_test(recorded_totals),
                                        cmocka_unit_test(back_off),    cmocka_unit_test(restarts),       cmocka_unit_test(completions),
-                                       cmocka_unit_test(deadline),    cmocka_unit_test(suspend),        cmocka_unit_test(finalizers)};
+                                       cmocka_unit_test(deadline),    cmocka_unit_test(suspend),        cmocka_unit_test(finalizers),
+                                       cmocka_unit_test(other_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
