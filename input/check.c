@@ -283,6 +283,8 @@ static void check_ignored(struct checker *c)
     ignored(c, u.crash && no_pods(a), "crash_mtbf and hang_mtbf", "lifecycle none has no processes");
     ignored(c, u.elastic && a->elastic == ELASTIC_NONE, "elastic", "the approach says \"elastic\": \"none\"");
     ignored(c, u.wish && a->placement != PLACE_TOPOLOGY, "topology wishes", "placement is not topology");
+    ignored(c, a->gang == GANG_COSCHEDULING && a->lifecycle[KIND_TRAIN] == LIFE_BATCH_JOB, "coscheduling",
+            "a Job of batch/v1 has no PodGroup; its pods are placed one by one");
     ignored(c, u.limit && !no_pods(a), "limit", "only batch schedulers have time limits; use activeDeadlineSeconds");
     ignored(c, c->s->cluster.image.size_bytes && no_pods(a), "images", "lifecycle none starts no containers");
     ignored(c, (value_member(at, "las_first_limit") || value_member(at, "las_second_limit")) && a->admission != ADMIT_LAS,
