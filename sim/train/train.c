@@ -192,8 +192,11 @@ static void book_one(struct sim *s, struct train *t, enum activity activity, boo
     }
 }
 
-/* Part of the first x ns of the segment, by cumulative floor. */
-static int64_t upto(int64_t x, int64_t parts, int64_t length) { return (int64_t)((wide)x * parts / length); }
+/* Part of the first x ns of the segment, by cumulative floor. Most steps are all one part, and need no 128-bit division. */
+static int64_t upto(int64_t x, int64_t parts, int64_t length)
+{
+    return parts == length ? x : (int64_t)((wide)x * parts / length);
+}
 
 static void book_steps(struct sim *s, struct train *t, int64_t from, int64_t to, bool redone)
 {
@@ -209,7 +212,7 @@ static void book_steps(struct sim *s, struct train *t, int64_t from, int64_t to,
 static void end_stepping(struct sim *s, struct train *t)
 {
     int64_t spent = sim_now(s) - t->since_ns;
-    wide high = (wide)(t->high_step - t->step) * t->length_ns + (wide)t->high_into * t->length_ns / t->step_ns - t->into_ns;
+    wide high = (wide)(t->high_step - t->step) * t->length_ns + upto(t->high_into, t->length_ns, t->step_ns) - t->into_ns;
     int64_t redo = high < 0 ? 0 : high > spent ? spent : (int64_t)high;
     book_steps(s, t, 0, redo, true);
     book_steps(s, t, redo, spent, false);
@@ -218,7 +221,7 @@ static void end_stepping(struct sim *s, struct train *t)
     t->step += into / t->length_ns;
     t->into_ns = into % t->length_ns;
     t->rank_ns += (wide)spent * t->ranks;
-    int64_t nominal = (int64_t)((wide)t->into_ns * t->step_ns / t->length_ns);
+    int64_t nominal = upto(t->into_ns, t->step_ns, t->length_ns);
     if (t->step > t->high_step || (t->step == t->high_step && nominal > t->high_into)) {
         t->high_step = t->step;
         t->high_into = nominal;
