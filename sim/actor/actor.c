@@ -14,30 +14,12 @@
 
 /* ---- what the workload says ---- */
 
-static bool has_label(const struct node_group *g, const struct manifest_text *want)
-{
-    for (size_t i = 0; i < g->labels.n; i++)
-        if (!strcmp(g->labels.v[i].key, want->key) && !strcmp(g->labels.v[i].value, want->value)) return true;
-    return false;
-}
-
-/* Node groups that a pod template's selector leaves. */
-static uint64_t selected(const struct sim *s, const struct pod_template *pod)
-{
-    const struct cluster_spec *c = &s->scenario->cluster;
-    uint64_t set = UINT64_MAX;
-    for (uint32_t g = 0; pod && g < c->n_groups; g++)
-        for (size_t i = 0; i < pod->n_node_selector; i++)
-            if (!has_label(&c->groups[g], &pod->node_selector[i])) set &= ~(UINT64_C(1) << g);
-    return set;
-}
-
 /* What the job's nodes must be like (d->groups) is said of its workers; a head with a template has its own selector. */
 static struct ray_shape shape_of(const struct sim *s, const struct job *j, uint32_t role)
 {
     const struct job_detail *d = job_detail_of(s, j);
     const struct role_spec *r = &d->roles[role];
-    uint64_t own = selected(s, r->pod);
+    uint64_t own = kube_selected_groups(s, r->pod);
     bool worker = r->role != ROLE_HEAD && r->role != ROLE_SUBMITTER;
     return (struct ray_shape){.shares = job_role_shares(s->scenario, j->spec, role),
                               .cpu_milli = r->cpu_milli,
@@ -475,17 +457,9 @@ static void actor_stop(struct sim *s, struct job *j, enum stop_reason reason)
 
 static bool script_on_pod(struct ray_run *r, struct pod *p, const struct script_action *a)
 {
-    struct kube *k = r->sim->kube;
     bool head = p->spec.role == ROLE_HEAD;
-    int32_t code = (int32_t)a->value;
     switch (a->action) {
-    case DO_CONTAINER_EXIT: kube_pod_exit(k, p, code); return true;
-    case DO_POD_FAILED: kube_pod_finish(k, p, POD_FAILED, code ? code : 1); return true;
-    case DO_POD_SUCCEEDED: kube_pod_finish(k, p, POD_SUCCEEDED, 0); return true;
-    case DO_POD_EVICTED: kube_pod_finish(k, p, POD_FAILED, -1); return true;
-    case DO_POD_DELETED: kube_pod_delete(k, p, -1); return true;
-    case DO_FORCE_DELETE: kube_pod_force_delete(k, p); return true;
-    case DO_HEAD_CRASH: kube_pod_exit(k, p, code ? code : 137); return true;
+    case DO_HEAD_CRASH: kube_pod_exit(r->sim->kube, p, a->value ? (int32_t)a->value : 137); return true;
     case DO_CRASH:
         if (head && r->cluster) gcs_process_crashed(r->cluster->gcs);
         else if (r->train) ray_train_fault(r->train, false);
@@ -493,7 +467,7 @@ static bool script_on_pod(struct ray_run *r, struct pod *p, const struct script_
     case DO_HANG:
         if (r->train) ray_train_fault(r->train, true);
         return true;
-    default: return false;
+    default: return kube_pod_script(r->sim->kube, p, a);
     }
 }
 

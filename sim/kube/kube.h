@@ -176,6 +176,11 @@ bool kube_pod_shares(struct kube *, const struct pod *, uint32_t *accounts, int6
 /* Why a job with this pod does not go on because of it: WAIT_*, or NOT_WAITING when its container runs. */
 unsigned kube_pod_waits_for(const struct kube *, const struct pod *);
 
+/* Node groups that a pod template's selector leaves; all without one. */
+struct pod_template; /* input/objects.h */
+uint64_t kube_selected_groups(const struct sim *, const struct pod_template *);
+/* A scripted action that means the same for every owner: exits, failures, evictions, deletions. False: it is none of those. */
+bool kube_pod_script(struct kube *, struct pod *, const struct script_action *);
 void kube_pod_name(const struct kube *, const struct pod *, char *buf, size_t n);
 struct pod *kube_find_pod(struct kube *, const char *name); /* O(pods): for scripts */
 struct pod *kube_first_pod(struct kube *);                  /* then live_next: by creation */

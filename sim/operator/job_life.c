@@ -21,22 +21,6 @@ static void destroy(struct sim *s, void *state)
     batch_ctl_destroy(state);
 }
 
-static bool has_label(const struct node_group *g, const struct manifest_text *want)
-{
-    for (size_t i = 0; i < g->labels.n; i++)
-        if (!strcmp(g->labels.v[i].key, want->key) && !strcmp(g->labels.v[i].value, want->value)) return true;
-    return false;
-}
-
-static uint64_t groups_of(const struct sim *s, const struct job *j, const struct role_spec *r)
-{
-    uint64_t groups = j->live->groups;
-    for (uint32_t g = 0; r->pod && g < s->scenario->cluster.n_groups; g++)
-        for (size_t i = 0; i < r->pod->n_node_selector; i++)
-            if (!has_label(&s->scenario->cluster.groups[g], &r->pod->node_selector[i])) groups &= ~(UINT64_C(1) << g);
-    return groups;
-}
-
 static void reserve(struct batch_job *b)
 {
     if (b->completions > b->cap) {
@@ -79,7 +63,7 @@ static void start(struct sim *s, struct job *j)
     struct batch_job *b = j->live->state;
     if (!b) b = new_object(s, j);
     else b->suspend = b->allocated = false;
-    b->groups = groups_of(s, j, b->role);
+    b->groups = j->live->groups & kube_selected_groups(s, b->role->pod);
     if (j->live->pods) b->parallelism = j->live->pods;
     batch_sync_now(b);
     batch_refresh_wait(b);
@@ -126,23 +110,16 @@ static void patch_succeeded(struct batch_job *b, struct pod *p)
 
 static bool act_on_pod(struct batch_job *b, struct pod *p, const struct script_action *a)
 {
-    struct kube *k = b->ctl->kube;
-    int32_t code = (int32_t)a->value;
     switch (a->action) {
-    case DO_CONTAINER_EXIT: kube_pod_exit(k, p, code); return true;
-    case DO_CRASH: kube_pod_exit(k, p, code ? code : 1); return true;
-    case DO_POD_FAILED: kube_pod_finish(k, p, POD_FAILED, code ? code : 1); return true;
-    case DO_POD_EVICTED: kube_pod_finish(k, p, POD_FAILED, -1); return true;
-    case DO_POD_SUCCEEDED:
-        if (has_ended(p)) patch_succeeded(b, p);
-        else kube_pod_finish(k, p, POD_SUCCEEDED, 0);
-        return true;
-    case DO_POD_DELETED: kube_pod_delete(k, p, -1); return true;
-    case DO_FORCE_DELETE: kube_pod_force_delete(k, p); return true;
     case DO_HANG: job_ranks_hang(b); return true;
     case DO_TOUCH: batch_sync_soon(b); return true;
-    default: return false;
+    case DO_POD_SUCCEEDED:
+        if (!has_ended(p)) break;
+        patch_succeeded(b, p);
+        return true;
+    default: break;
     }
+    return kube_pod_script(b->ctl->kube, p, a);
 }
 
 static bool set_suspend(struct batch_job *b, bool on)

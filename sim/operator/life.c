@@ -32,23 +32,6 @@ static struct torch_op *op_of(struct sim *s, const struct job *j)
 
 /* ---- the job object ---- */
 
-static bool has_label(const struct node_group *g, const struct manifest_text *want)
-{
-    for (size_t i = 0; i < g->labels.n; i++)
-        if (!strcmp(g->labels.v[i].key, want->key) && !strcmp(g->labels.v[i].value, want->value)) return true;
-    return false;
-}
-
-/* Node groups that the pods of a role may use: admitted ones that carry the labels of its node selector. */
-static uint64_t groups_of(const struct sim *s, const struct job *j, const struct role_spec *r)
-{
-    uint64_t groups = j->live->groups;
-    for (uint32_t g = 0; r->pod && g < s->scenario->cluster.n_groups; g++)
-        for (size_t i = 0; i < r->pod->n_node_selector; i++)
-            if (!has_label(&s->scenario->cluster.groups[g], &r->pod->node_selector[i])) groups &= ~(UINT64_C(1) << g);
-    return groups;
-}
-
 static void add_type(struct torch_job *t, const struct role_spec *spec, enum role role, uint32_t replicas, uint32_t shares)
 {
     struct replica_type *r = &t->type[t->n_types++];
@@ -57,7 +40,7 @@ static void add_type(struct torch_job *t, const struct role_spec *spec, enum rol
     r->restart = spec->restart;
     r->replicas = replicas;
     r->shares = shares;
-    r->groups = groups_of(t->op->sim, t->job, spec);
+    r->groups = t->job->live->groups & kube_selected_groups(t->op->sim, spec->pod);
     torch_type_reserve(r, replicas);
 }
 
@@ -103,7 +86,8 @@ static void start(struct sim *s, struct job *j)
         t = new_object(s, j);
     } else {
         t->suspend = t->allocated = false;
-        for (uint32_t i = 0; i < t->n_types; i++) t->type[i].groups = groups_of(s, j, t->type[i].spec);
+        for (uint32_t i = 0; i < t->n_types; i++)
+            t->type[i].groups = j->live->groups & kube_selected_groups(s, t->type[i].spec->pod);
     }
     torch_enqueue(t);
     torch_refresh_wait(t);
@@ -123,21 +107,6 @@ static void stop(struct sim *s, struct job *j, enum stop_reason reason)
 }
 
 /* ---- scripts ---- */
-
-static bool act_on_pod(struct kube *k, struct pod *p, const struct script_action *a)
-{
-    int32_t code = (int32_t)a->value;
-    switch (a->action) {
-    case DO_CONTAINER_EXIT: kube_pod_exit(k, p, code); return true;
-    case DO_CRASH: kube_pod_exit(k, p, code ? code : 1); return true;
-    case DO_POD_FAILED: kube_pod_finish(k, p, POD_FAILED, code ? code : 1); return true;
-    case DO_POD_EVICTED: kube_pod_finish(k, p, POD_FAILED, -1); return true;
-    case DO_POD_SUCCEEDED: kube_pod_finish(k, p, POD_SUCCEEDED, 0); return true;
-    case DO_POD_DELETED: kube_pod_delete(k, p, -1); return true;
-    case DO_FORCE_DELETE: kube_pod_force_delete(k, p); return true;
-    default: return false;
-    }
-}
 
 static struct pod *find(struct torch_job *t, const char *name)
 {
@@ -190,7 +159,7 @@ static bool script(struct sim *s, struct job *j, const struct script_action *a, 
     struct pod *p = find(t, pod);
     if (!p) return false;
     if (a->action == DO_TOUCH || a->action == DO_HANG) return act_on_job(t, a);
-    return act_on_pod(s->kube, p, a);
+    return kube_pod_script(s->kube, p, a);
 }
 
 const struct lifecycle_ops lifecycle_training_operator_v1 = {
