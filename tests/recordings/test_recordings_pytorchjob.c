@@ -1,96 +1,29 @@
 /* test_recordings_pytorchjob.c - each recorded PyTorchJob: the simulated controller does what the real one did.
  *
- * Plays pytorchjob-*.json of recorded/conditions, or of $TRAINYARD_RECORDINGS, or the files and folders given as
- * arguments (-v prints both sides).
+ * Plays pytorchjob-*.json of recorded/conditions; play_folder.h says how others are given.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "tests/support/shared.h"
 #include "tests/support/torch_play.h"
+#include "tests/support/play_folder.h"
 
-struct tally { int equal, different; bool verbose; };
-
-static void play_file(const char *path, struct tally *t)
+static enum play_verdict play(const char *path, bool verbose, char why[PLAY_WHY])
 {
-    char no[256], why[1024];
-    struct torch_play *p = torch_play_read(path, no);
-    if (!p) {
-        printf("DIFFERENT %s: %s\n", path, no);
-        t->different++;
-        return;
-    }
+    struct torch_play *p = torch_play_read(path, why);
+    if (!p) return PLAY_DIFFERENT;
     torch_play_run(p);
     bool same = torch_play_compare(p, why);
-    if (!same) printf("DIFFERENT %s\n          %s\n", path, why);
-    if (t->verbose) torch_play_print(p);
-    t->equal += same;
-    t->different += !same;
+    if (same) why[0] = '\0';
+    if (verbose) torch_play_print(p);
     torch_play_free(p);
-}
-
-static int is_recording(const struct dirent *d)
-{
-    size_t n = strlen(d->d_name);
-    return strncmp(d->d_name, "pytorchjob-", 11) == 0 && n > 5 && strcmp(d->d_name + n - 5, ".json") == 0;
-}
-
-static void play(const char *path, struct tally *t)
-{
-    struct stat info;
-    struct dirent **files;
-    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
-        play_file(path, t);
-        return;
-    }
-    int n = scandir(path, &files, is_recording, alphasort);
-    for (int i = 0; i < n; i++) {
-        char file[SHARED_PATH_MAX + 300];
-        snprintf(file, sizeof file, "%s/%s", path, files[i]->d_name);
-        play_file(file, t);
-        free(files[i]);
-    }
-    if (n >= 0) free(files);
-}
-
-static void recorded_jobs(void **state)
-{
-    char path[SHARED_PATH_MAX];
-    const char *folder = getenv("TRAINYARD_RECORDINGS");
-    struct tally t = {0};
-    (void)state;
-    if (!folder) {
-        shared_path(path, "recorded/conditions");
-        folder = path;
-    }
-    play(folder, &t);
-    printf("%d of %d recorded PyTorchJobs are equal\n", t.equal, t.equal + t.different);
-    assert_int_equal(t.different, 0);
-    assert_true(t.equal > 0);
+    return same ? PLAY_EQUAL : PLAY_DIFFERENT;
 }
 
 int main(int argc, char **argv)
 {
-    struct tally t = {0};
-    int first = 1;
-    if (first < argc && strcmp(argv[first], "-v") == 0) {
-        t.verbose = true;
-        first++;
-    }
-    if (first == argc) return cmocka_run_group_tests(((const struct CMUnitTest[]){cmocka_unit_test(recorded_jobs)}), NULL, NULL);
-    for (int i = first; i < argc; i++) play(argv[i], &t);
-    printf("%d equal, %d different\n", t.equal, t.different);
-    return t.different != 0;
+    static const char *const names[] = {"pytorchjob-", NULL}, *const folders[] = {"recorded/conditions", NULL};
+    static const struct play_kind kind = {"recorded PyTorchJobs", names, folders, "TRAINYARD_RECORDINGS", play};
+    return play_main(argc, argv, &kind);
 }

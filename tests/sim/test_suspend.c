@@ -16,14 +16,14 @@
 #include "sim/queue/ranked.h"
 #include "tests/support/small_sim.h"
 
-static struct sim_result result_of(const char *admission, const char *script)
+static struct sim_result result_of(const char *life, const char *admission, const char *script)
 {
     struct str text = {0};
     str_printf(&text,
                "{\"trainyard\": 1, \"cluster\": {\"nodes\": [{\"group\": \"g\", \"gpus\": 8}]}, \"workload\": {\"jobs\": "
                "[{\"id\": \"j\", \"gpus\": 8, \"duration\": \"600s\"}]}, \"faults\": {\"script\": [%s]}, \"approaches\": "
-               "{\"x\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"%s\"}}, \"run\": {\"horizon\": \"2h\"}}",
-               script, admission);
+               "{\"x\": {\"lifecycle\": \"%s\", \"admission\": \"%s\"}}, \"run\": {\"horizon\": \"2h\"}}",
+               script, life, admission);
     struct small_sim s = {.text = str_text(&text)};
     small_sim_run(&s);
     struct sim_result r = s.result;
@@ -38,7 +38,9 @@ static struct sim_result result_of(const char *admission, const char *script)
 static void what_meets_a_stopping_job(void **state)
 {
     (void)state;
-    static const char *const admissions[] = {"fifo", "fifo-skip"};
+    static const struct { const char *life, *admission; } layers[] = {
+        {"training-operator-v1", "fifo"}, {"training-operator-v1", "fifo-skip"}, {"none", "fifo"}, {"none", "fifo-skip"},
+        {"none", "fewest-gpus"}, {"none", "srpt"}, {"none", "las"}};
     static const struct { const char *script; size_t succeeded; } rows[] = {
         {ACT("100s", "suspend"), 0},
         {ACT("100s", "suspend") "," ACT("100.1s", "suspend"), 0},
@@ -49,10 +51,10 @@ static void what_meets_a_stopping_job(void **state)
         {NODE("100s", "node-lost") "," ACT("100.1s", "suspend") "," NODE("1000s", "node-back"), 0},
         {NODE("100s", "node-lost") "," ACT("100.1s", "suspend") "," NODE("1000s", "node-back") "," ACT("1500s", "resume"), 1},
     };
-    for (size_t a = 0; a < sizeof admissions / sizeof *admissions; a++)
+    for (size_t a = 0; a < sizeof layers / sizeof *layers; a++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            struct sim_result r = result_of(admissions[a], rows[i].script);
-            if (r.succeeded != rows[i].succeeded) print_error("%s: %s\n", admissions[a], rows[i].script);
+            struct sim_result r = result_of(layers[a].life, layers[a].admission, rows[i].script);
+            if (r.succeeded != rows[i].succeeded) print_error("%s, %s: %s\n", layers[a].life, layers[a].admission, rows[i].script);
             assert_int_equal(r.succeeded, rows[i].succeeded);
             assert_int_equal(r.failed, 0);
         }

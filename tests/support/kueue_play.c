@@ -319,12 +319,13 @@ static cJSON *read_json(const char *path)
     return json;
 }
 
-struct kueue_play *kueue_play_read(const char *path, char why[256])
+struct kueue_play *kueue_play_read(const char *path, char why[256], bool *left_out)
 {
     struct kueue_play *p = xcalloc(1, sizeof *p);
     p->file = read_json(path);
     p->scenario = get(p->file, "scenario");
     const char *no = !p->file ? "it is not JSON" : !p->scenario ? "it has no scenario" : unsupported(p->scenario);
+    *left_out = p->scenario && no;
     if (no) {
         snprintf(why, 256, "%s", no);
         kueue_play_free(p);

@@ -4,7 +4,7 @@
  * did in two plays. Jobs are submitted at submit_s; a job's pods are ready soon after its quota is reserved and succeed
  * duration_s later; stop policies change at events[].at_s; delays are those of timing.h.
  *
- *     struct kueue_play *p = kueue_play_read(path, &why);          // NULL: why it cannot be played
+ *     struct kueue_play *p = kueue_play_read(path, why, &out);         // NULL: why it cannot be played
  *     kueue_play_run(p);
  *     if (!kueue_play_compare(p, &why)) ...                          // why names the first difference
  *     kueue_play_free(p);
@@ -26,7 +26,8 @@
 
 struct kueue_play;
 
-struct kueue_play *kueue_play_read(const char *path, char why[256]);
+/* NULL: why it cannot be played; *left_out when that is by what it asks for, and not because it is no recording. */
+struct kueue_play *kueue_play_read(const char *path, char why[256], bool *left_out);
 void kueue_play_run(struct kueue_play *p);
 bool kueue_play_compare(struct kueue_play *p, char why[1024]);
 void kueue_play_print(const struct kueue_play *p);

@@ -1,6 +1,6 @@
 /* kueue_sim.h - plays a recorded Kueue scenario through the whole simulator: admission kueue, life cycle batch-job.
  *
- *     struct kueue_play *p = kueue_play_read(path, why);
+ *     struct kueue_play *p = kueue_play_read(path, why, &left_out);
  *     if (p && kueue_sim_run(p, why) && kueue_play_compare(p, why)) ...
  *
  * The scenario's objects are written as Kueue's manifests, its jobs as Jobs without rendezvous; nodes are abundant unless it
