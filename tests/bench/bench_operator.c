@@ -3,28 +3,20 @@
  *     bench_operator philly.csv.gz STACK GANG [ROUNDS]      one line: PODS_PER_S PODS
  *
  * 52 nodes of 8 GPUs in one queue; nodes fail as the profile `philly` says, processes crash every 1,000 h of training. All
- * pods that were created count. From the first event to the closed run: import and set-up left out, jobs.csv written to memory (/dev/shm), one core; the least CPU time of
- * ROUNDS counts.
+ * pods that were created count; what is timed: timed_run.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/str.h"
 #include "run/run.h"
 #include "sim/kube/kube.h"
 #include "sim/simulate.h"
-
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+#include "tests/support/temp_run.h"
+#include "tests/support/timed_run.h"
 
 static struct scenario *load(const char *trace, const char *stack, const char *gang)
 {
@@ -71,52 +63,14 @@ static long pods_of(const struct scenario *s)
     return pods;
 }
 
-/* From the first event to the closed run, as bench_philly does. */
-static double run_once(const struct scenario *s, const char *dir)
-{
-    struct sim_options o = {.dir = dir, .record_level = RECORD_NONE, .force = true};
-    struct sim_result r = {.jobs = 0};
-    char *error = NULL;
-    struct sim *sim = sim_create(s, &o, &error);
-    if (!sim) {
-        fprintf(stderr, "%s\n", error);
-        exit(1);
-    }
-    double from = cpu_s();
-    while (sim_step(sim)) {}
-    if (!sim_close(sim, &r)) exit(1);
-    double spent = cpu_s() - from;
-    sim_result_free(&r);
-    return spent;
-}
-
-static void clean(const char *dir)
-{
-    static const char *const files[] = {"run.json",     "scenario.json", "scenario.jobs.csv",
-                                        "timeline.bin", "jobs.csv",      "ledger.csv"};
-    char path[256];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
-        unlink(path);
-    }
-    rmdir(dir);
-}
-
 int main(int argc, char **argv)
 {
-    char dir[64];
+    char dir[TIMED_DIR];
     if (argc < 4) return 2;
-    snprintf(dir, sizeof dir, "%s/trainyard-bench-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(dir)) return 1;
     struct scenario *s = load(argv[1], argv[2], argv[3]);
     long pods = pods_of(s);
-    double least = run_once(s, dir);
-    for (int i = 1; i < (argc > 4 ? atoi(argv[4]) : 5); i++) {
-        double t = run_once(s, dir);
-        if (t < least) least = t;
-    }
-    printf("%.0f %ld\n", (double)pods / least, pods);
-    clean(dir);
+    printf("%.0f %ld\n", (double)pods / timed_least(s, argc > 4 ? atoi(argv[4]) : 5, dir), pods);
+    temp_run_remove(dir);
     scenario_free(s);
     return 0;
 }

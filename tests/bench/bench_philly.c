@@ -3,28 +3,19 @@
  *     bench_philly philly.csv.gz POLICY PLACEMENT SPEEDUP [ROUNDS]     one line: JOBS_PER_S STANDING
  *
  * 52 nodes of 8 GPUs. SPEEDUP divides the times of submission, so that a line stands: STANDING is the least number of
- * waiting jobs that the middle half of the arrivals (by time) find before them. One core; the least CPU time of ROUNDS
- * counts, from the first event to the closed run: the copy of the trace that a run keeps is left out with the import. The
- * run goes to memory (/dev/shm) where there is some: a disk's speed is not the question.
+ * waiting jobs that the middle half of the arrivals (by time) find before them. What is timed: timed_run.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/str.h"
 #include "run/run.h"
 #include "sim/simulate.h"
-
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+#include "tests/support/temp_run.h"
+#include "tests/support/timed_run.h"
 
 static struct scenario *load(const char *trace, const char *policy, const char *placement, int64_t speedup)
 {
@@ -45,29 +36,6 @@ static struct scenario *load(const char *trace, const char *policy, const char *
     if (!s) exit(3);
     for (size_t i = 0; i < s->n_jobs; i++) s->jobs[i].submit_ns /= speedup;
     return s;
-}
-
-static void die(const char *why)
-{
-    fprintf(stderr, "%s\n", why ? why : "out of memory");
-    exit(1);
-}
-
-/* From the first event to the closed run. */
-static double run_once(const struct scenario *s, const char *dir)
-{
-    struct sim_options o = {.dir = dir, .record_level = RECORD_NONE, .force = true};
-    struct sim_result r = {0};
-    char *error = NULL;
-    struct sim *sim = sim_create(s, &o, &error);
-    if (!sim) die(error);
-    double from = cpu_s();
-    while (sim_step(sim)) {
-    }
-    if (!sim_close(sim, &r)) die(r.error);
-    double spent = cpu_s() - from;
-    sim_result_free(&r);
-    return spent;
 }
 
 /* ---- the line that stands ---- */
@@ -101,32 +69,14 @@ static size_t standing(const char *dir)
     return least;
 }
 
-static void clean(const char *dir)
-{
-    static const char *const files[] = {"run.json",     "scenario.json", "scenario.jobs.csv",
-                                        "timeline.bin", "jobs.csv",      "ledger.csv"};
-    char path[256];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
-        unlink(path);
-    }
-    rmdir(dir);
-}
-
 int main(int argc, char **argv)
 {
-    char dir[64];
+    char dir[TIMED_DIR];
     if (argc < 5) return 2;
-    snprintf(dir, sizeof dir, "%s/trainyard-bench-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(dir)) return 1;
     struct scenario *s = load(argv[1], argv[2], argv[3], atoll(argv[4]));
-    double least = run_once(s, dir);
-    for (int i = 1; i < (argc > 5 ? atoi(argv[5]) : 5); i++) {
-        double t = run_once(s, dir);
-        if (t < least) least = t;
-    }
+    double least = timed_least(s, argc > 5 ? atoi(argv[5]) : 5, dir);
     printf("%.0f %zu\n", (double)s->n_jobs / least, standing(dir));
-    clean(dir);
+    temp_run_remove(dir);
     scenario_free(s);
     return 0;
 }

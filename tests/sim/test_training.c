@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "run/run.h"
-#include "sim/simulate.h"
+#include "tests/support/temp_run.h"
 
 static const char scenario_format[] =
     "{\"trainyard\": 1, \"name\": \"t\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 2, \"gpus\": 8}]},"
@@ -32,16 +30,12 @@ struct outcome { int64_t finished_ns; share_ns work, redone, held, drained; int6
 static struct outcome simulate(const char *job, const char *script)
 {
     struct diag d = {0};
-    struct sim_result r;
     struct str text = {0};
-    char dir[] = "/tmp/trainyard-training-XXXXXX", *error = NULL;
     str_printf(&text, scenario_format, job, script);
     struct scenario *s = scenario_parse("t.json", str_text(&text), text.n, NULL, &d);
     diag_print(&d, stderr);
     assert_non_null(s);
-    assert_non_null(mkdtemp(dir));
-    assert_true(sim_run(s, &(struct sim_options){.dir = dir, .force = true}, &r));
-    struct run *run = run_open(dir, NULL, &error);
+    struct run *run = temp_run(s, RECORD_NONE);
     assert_non_null(run);
     assert_int_equal(run->n_jobs, 1);
     const struct job_row *row = &run->jobs[0].row;
@@ -49,13 +43,9 @@ static struct outcome simulate(const char *job, const char *script)
                         row->restarts};
     for (size_t i = 0; i < run->n_ledger; i++)
         if (run->ledger[i].activity == ACT_DRAINED) o.drained += run->ledger[i].sum;
-    run_close(run);
-    sim_result_free(&r);
+    temp_run_close(run);
     scenario_free(s);
     diag_free(&d);
-    str_free(&text);
-    str_printf(&text, "rm -r %s", dir);
-    assert_int_equal(system(str_text(&text)), 0);
     str_free(&text);
     return o;
 }

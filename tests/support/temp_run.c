@@ -17,6 +17,18 @@ const char *temp_run_dir(char *dir, size_t n)
     return mkdtemp(dir);
 }
 
+void temp_run_remove(const char *dir)
+{
+    static const char *const files[] = {"run.json",     "scenario.json", "scenario.jobs.csv",
+                                        "timeline.bin", "jobs.csv",      "ledger.csv"};
+    char path[320];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
 struct run *temp_run(const struct scenario *s, int record_level)
 {
     char dir[64], *warnings = NULL, *error = NULL;
@@ -33,14 +45,8 @@ struct run *temp_run(const struct scenario *s, int record_level)
 
 void temp_run_close(struct run *r)
 {
-    static const char *const files[] = {"run.json",     "scenario.json", "scenario.jobs.csv",
-                                        "timeline.bin", "jobs.csv",      "ledger.csv"};
-    char path[320], dir[256];
+    char dir[256];
     snprintf(dir, sizeof dir, "%s", r->dir);
     run_close(r);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
-        unlink(path);
-    }
-    rmdir(dir);
+    temp_run_remove(dir);
 }

@@ -10,6 +10,8 @@
 
 /* A new, empty directory; NULL: none is to be had. */
 const char *temp_run_dir(char *dir, size_t n);
+/* A run's files and then the directory. */
+void temp_run_remove(const char *dir);
 /* NULL and a message on stderr when the run fails or cannot be read whole. */
 struct run *temp_run(const struct scenario *, int record_level);
 /* Removes the directory too. */
