@@ -4,21 +4,12 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <stdio.h>
-
-#include "tests/support/job_play.h"
+#include "tests/support/condition_play.h"
 #include "tests/support/play_folder.h"
 
 static enum play_verdict play(const char *path, bool verbose, char why[PLAY_WHY])
 {
-    struct job_play *p = job_play_read(path, why);
-    if (!p) return PLAY_DIFFERENT;
-    job_play_run(p);
-    bool same = job_play_compare(p, why);
-    if (same) why[0] = '\0';
-    if (verbose) job_play_print(p);
-    job_play_free(p);
-    return same ? PLAY_EQUAL : PLAY_DIFFERENT;
+    return condition_play(&job_kind, path, verbose, why);
 }
 
 int main(int argc, char **argv)

@@ -4,21 +4,12 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <stdio.h>
-
-#include "tests/support/torch_play.h"
+#include "tests/support/condition_play.h"
 #include "tests/support/play_folder.h"
 
 static enum play_verdict play(const char *path, bool verbose, char why[PLAY_WHY])
 {
-    struct torch_play *p = torch_play_read(path, why);
-    if (!p) return PLAY_DIFFERENT;
-    torch_play_run(p);
-    bool same = torch_play_compare(p, why);
-    if (same) why[0] = '\0';
-    if (verbose) torch_play_print(p);
-    torch_play_free(p);
-    return same ? PLAY_EQUAL : PLAY_DIFFERENT;
+    return condition_play(&torch_kind, path, verbose, why);
 }
 
 int main(int argc, char **argv)
