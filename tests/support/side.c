@@ -189,8 +189,8 @@ static bool differ(char why[1024], const char *fmt, ...)
     return false;
 }
 
-/* A time during which Restarting was shown. */
-struct incident { double from, to; bool worker; };
+/* A time during which Restarting was shown, and as what it began. */
+struct incident { const struct seen_condition *first; double from, to; bool worker; };
 
 struct split { ARRAY(struct incident) incidents; ARRAY(const struct seen_condition *) rest; };
 
@@ -204,7 +204,7 @@ static struct split split_conditions(const struct side *s)
         bool removed = strcmp(c->status, "(removed)") == 0;
         if (!strcmp(c->type, "Restarting")) {
             if (!removed && !restarting)
-                array_push(&out.incidents, (struct incident){c->t, 1e9, strstr(c->message, "Worker") != NULL});
+                array_push(&out.incidents, (struct incident){c, c->t, 1e9, strstr(c->message, "Worker") != NULL});
             if (removed) out.incidents.v[out.incidents.n - 1].to = c->t;
             restarting = !removed;
             continue;
@@ -223,27 +223,6 @@ static void split_free(struct split *s)
     array_free(&s->rest);
 }
 
-static bool overlap(const struct incident *a, const struct incident *b, double slack)
-{
-    return a->from <= b->to + slack && b->from <= a->to + slack;
-}
-
-static bool incidents_agree(const struct split *r, const struct split *o, const struct side_rules *rules, char why[1024])
-{
-    for (size_t i = 0; i < r->incidents.n; i++) {
-        bool found = false;
-        for (size_t k = 0; k < o->incidents.n; k++) found |= overlap(&r->incidents.v[i], &o->incidents.v[k], rules->slack_s);
-        if (!found) return differ(why, "recorded Restarting at %.2f s, ours not", r->incidents.v[i].from);
-    }
-    for (size_t k = 0; k < o->incidents.n; k++) {
-        bool found = false;
-        for (size_t i = 0; i < r->incidents.n; i++) found |= overlap(&r->incidents.v[i], &o->incidents.v[k], rules->slack_s);
-        if (!found && !(rules->has_master && o->incidents.v[k].worker))
-            return differ(why, "our Restarting at %.2f s is not recorded", o->incidents.v[k].from);
-    }
-    return true;
-}
-
 static bool same_message(const char *a, const char *b, bool any_count)
 {
     while (*a && *b) {
@@ -253,6 +232,30 @@ static bool same_message(const char *a, const char *b, bool any_count)
         b++;
     }
     return *a == *b;
+}
+
+/* One is the other: at the same time, and told with the same words. */
+static bool same_incident(const struct incident *a, const struct incident *b, const struct side_rules *rules)
+{
+    return a->from <= b->to + rules->slack_s && b->from <= a->to + rules->slack_s && !strcmp(a->first->reason, b->first->reason) &&
+           same_message(a->first->message, b->first->message, rules->any_count);
+}
+
+static bool incidents_agree(const struct split *r, const struct split *o, const struct side_rules *rules, char why[1024])
+{
+    for (size_t i = 0; i < r->incidents.n; i++) {
+        bool found = false;
+        for (size_t k = 0; k < o->incidents.n; k++) found |= same_incident(&r->incidents.v[i], &o->incidents.v[k], rules);
+        if (!found) return differ(why, "recorded Restarting at %.2f s (%s: %s), ours not", r->incidents.v[i].from,
+                                  r->incidents.v[i].first->reason, r->incidents.v[i].first->message);
+    }
+    for (size_t k = 0; k < o->incidents.n; k++) {
+        bool found = false;
+        for (size_t i = 0; i < r->incidents.n; i++) found |= same_incident(&r->incidents.v[i], &o->incidents.v[k], rules);
+        if (!found && !(rules->has_master && o->incidents.v[k].worker))
+            return differ(why, "our Restarting at %.2f s is not recorded", o->incidents.v[k].from);
+    }
+    return true;
 }
 
 static bool rest_agrees(const struct split *r, const struct split *o, const struct side_rules *rules, char why[1024])
