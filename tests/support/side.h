@@ -10,8 +10,8 @@
  * phase, restarts, exit code; times within the slack, the recordings' own uncertainty); services.
  * One thing is not determined by the controller's code (orchestration facts, section 10): Go walks the replica types in
  * random order, and when Worker comes before Master, Restarting is overwritten by Running in the same pass. So a visible
- * Restarting must lie within one of ours of the same reason and message; ours may be missing only when a worker failed under a running master; while it
- * lasts the recorded one may flicker.
+ * Restarting must lie within one of ours of the same reason and message; ours may be missing only when a worker failed
+ * under a running master; while it lasts the recorded one may flicker.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
