@@ -12,6 +12,7 @@
 #include "base/units.h"
 
 const struct command commands[] = {
+    {"calibrate", "fit a model to measurements, predict what was not measured", cmd_calibrate, &argp_calibrate},
     {"check", "say what is wrong with a scenario, or what it lacks", cmd_check, &argp_check},
     {"compare", "compare approaches on one scenario, paired, with intervals", cmd_compare, &argp_compare},
     {"explain", "why a job waited, where its GPU-seconds went, a pod's environment", cmd_explain, &argp_explain},

@@ -9,7 +9,7 @@
 
 #include "base/roff.h"
 #include "base/version.h"
-#include "cli/command.h"
+#include "cli/calibrate.h"
 #include "input/schema.h"
 
 /* ---- trainyard(1) ---- */
@@ -92,6 +92,7 @@ static void man_page(struct str *to)
             "standard input or output.\n.SH COMMANDS\n",
             TRAINYARD_VERSION);
     for (size_t i = 0; i < n_commands; i++) man_command(to, &commands[i]);
+    for (size_t i = 0; i < n_calibrate_subjects; i++) man_command(to, &calibrate_subjects[i]);
     str_append(to, ".SH EXIT STATUS\n"
           "0 ok; 1 a check failed; 2 wrong usage; 3 bad input; 4 a file or back end failed; 130 interrupted.\n"
           ".SH ENVIRONMENT\n.TP\n\\fBTRAINYARD_DATA\\fR\nDirectory with profiles/, looked in first.\n"
@@ -120,11 +121,21 @@ void manual_scenario(FILE *to)
 
 /* ---- bash ---- */
 
+static void bash_options(FILE *to, const struct argp *argp)
+{
+    for (const struct argp_option *o = argp->options; o && !is_end(o); o++)
+        if (o->name && !(o->flags & OPTION_HIDDEN)) fprintf(to, " --%s%s", o->name, o->arg ? "=" : "");
+}
+
+/* A command whose name has two words completes by the second once that is written. */
 static void bash_command(FILE *to, const struct command *c)
 {
-    fprintf(to, "        %s) words=\"--help", c->name);
-    for (const struct argp_option *o = c->argp->options; o && !is_end(o); o++)
-        if (o->name && !(o->flags & OPTION_HIDDEN)) fprintf(to, " --%s%s", o->name, o->arg ? "=" : "");
+    const char *second = strchr(c->name, ' ');
+    if (second)
+        fprintf(to, "        %.*s\\ %s) words=\"--help", (int)(second - c->name), c->name, second + 1);
+    else
+        fprintf(to, "        %s\\ *) words=\"--help", c->name);
+    bash_options(to, c->argp);
     fputs("\" ;;\n", to);
 }
 
@@ -137,7 +148,8 @@ void manual_bash(FILE *to)
           "        COMPREPLY=($(compgen -W \"--help --version",
           to);
     for (size_t i = 0; i < n_commands; i++) fprintf(to, " %s", commands[i].name);
-    fputs("\" -- \"$current\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", to);
+    fputs("\" -- \"$current\"))\n        return\n    fi\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n", to);
+    for (size_t i = 0; i < n_calibrate_subjects; i++) bash_command(to, &calibrate_subjects[i]);
     for (size_t i = 0; i < n_commands; i++) bash_command(to, &commands[i]);
     fputs(
         "    esac\n"

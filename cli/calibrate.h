@@ -1,0 +1,20 @@
+/* calibrate.h - what `trainyard calibrate` can calibrate: one file and one row of cmd_calibrate.c a subject.
+ *
+ * A subject's row is a `struct command` whose name is "calibrate SUBJECT": its argp makes --help, manual and completion.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_CLI_CALIBRATE_H
+#define TRAINYARD_CLI_CALIBRATE_H
+
+#include "cli/command.h"
+
+extern const struct command calibrate_subjects[];
+extern const size_t n_calibrate_subjects;
+
+#define CALIBRATE_SUBJECTS(X) X(collective)
+#define X_DECLARE_SUBJECT(name) int cmd_calibrate_##name(int argc, char **argv); extern const struct argp argp_calibrate_##name;
+CALIBRATE_SUBJECTS(X_DECLARE_SUBJECT)
+#undef X_DECLARE_SUBJECT
+
+#endif
