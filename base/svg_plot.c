@@ -271,7 +271,8 @@ static void stroke(struct str *out, size_t index)
 }
 
 /* Whether point k stands in the picture, and where. */
-static bool point(const struct scale *x, const struct scale *y, const struct plot_series *s, size_t k, double *px, double *py)
+static bool point(const struct scale *x, const struct scale *y, const struct plot_series *s, size_t k, double *px,
+                  double *py)
 {
     if (!drawable(x->axis, s->x[k]) || !drawable(y->axis, s->y[k])) return false;
     double at_x = on_axis(x->axis, s->x[k]), at_y = on_axis(y->axis, s->y[k]);
