@@ -10,6 +10,8 @@
 const struct command calibrate_subjects[] = {
     {"calibrate collective", "a table of nccl-tests, rccl-tests or OSU: predict other sizes and scales",
      cmd_calibrate_collective, &argp_calibrate_collective},
+    {"calibrate step", "measured training steps: predict other models, batches, GPUs and scales", cmd_calibrate_step,
+     &argp_calibrate_step},
 };
 const size_t n_calibrate_subjects = sizeof calibrate_subjects / sizeof *calibrate_subjects;
 
