@@ -243,7 +243,7 @@ static struct used used_by_jobs(const struct checker *c)
         const struct job_detail *d = &c->s->details[i];
         u.checkpoint |= d->checkpoint.interval_ns > 0;
         u.elastic |= d->elastic.max > 0;
-        u.crash |= d->crash_mtbf_ns > 0 || d->hang_mtbf_ns > 0;
+        u.crash |= d->crash_mtbf_ns > 0 || d->hang_mtbf_ns > 0 || d->job_crash_mtbf_ns > 0;
         u.wish |= d->topology_level > 0;
         u.suspend |= d->suspend;
     }

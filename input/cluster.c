@@ -37,6 +37,8 @@ static const struct field node_fields[] = {
           .help = "Kubernetes labels; nodeSelector and flavors choose by them"),
     FIELD(raw_node_group, taints, "taints", TYPE_LIST, .sub = &taint_type, .help = "Kubernetes taints"),
     FIELD(raw_node_group, spot, "spot", TYPE_BOOL, .fallback = "false", .help = "may be reclaimed"),
+    FIELD(raw_node_group, age, "age", TYPE_DURATION,
+          .help = "in service for so long when the run begins; matters where a fault component's shape is not 1"),
 };
 static const struct object_type node_type = OBJECT(raw_node_group, node_fields, "node group", "Equal nodes.");
 
@@ -215,6 +217,7 @@ static void build_group(struct build *b, const struct raw_node_group *raw, uint3
         .labels = labels_of(b, raw->labels),
         .taints = taints_of(b, raw->taints),
         .spot = raw->spot != 0,
+        .age_ns = raw->age == ABSENT ? 0 : raw->age,
     };
     c->n_nodes += (uint32_t)raw->count;
     c->total_shares += raw->gpus == ABSENT ? 0 : raw->count * raw->gpus * SHARES_PER_GPU;

@@ -8,16 +8,35 @@
 
 #include "input/raw.h"
 
+static const struct field lemon_fields[] = {
+    FIELD(raw_lemons, share, "share", TYPE_FRACTION, .required = true,
+          .help = "of the nodes; the same nodes for all components, and some of them stay so when nodes are added"),
+    FIELD(raw_lemons, times, "times", TYPE_NUMBER, .required = true, .help = "how many times as often they fail"),
+};
+static const struct object_type lemons_type =
+    OBJECT(raw_lemons, lemon_fields, "lemons", "Nodes that fail again and again.");
+
 static const struct field component_fields[] = {
     FIELD(raw_component, name, "name", TYPE_STRING, .required = true, .help = "what fails"),
-    FIELD(raw_component, scope, "scope", TYPE_WORD, WORDS(fault_scope_names), .required = true, .help = "what goes down with it"),
+    FIELD(raw_component, scope, "scope", TYPE_WORD, WORDS(fault_scope_names), .required = true,
+          .help = "what goes down with it: the node (gpu, node), the rack (rack, switch), all nodes (storage); link: training on the node "
+                  "stalls, and after nccl.ib-timeout the node counts as lost"),
     FIELD(raw_component, mtbf, "mtbf", TYPE_DURATION, .required = true, .min = 1, .max = INT64_MAX - 1,
-          .help = "mean time between failures of one such component"),
+          .help = "mean time to failure of one such component when it is new"),
     FIELD(raw_component, shape, "shape", TYPE_NUMBER, .fallback = "1",
-          .help = "of the Weibull distribution; 1: exponential, below: failures come in groups"),
+          .help = "of the Weibull distribution; 1: exponential, below: the hazard falls with age, failures come in groups"),
     FIELD(raw_component, repair, "repair", TYPE_DURATION, .required = true, .help = "mean time to repair"),
     FIELD(raw_component, repair_sigma, "repair_sigma", TYPE_NUMBER, .fallback = "0",
           .help = "of the lognormal repair time; 0: always the mean"),
+    FIELD(raw_component, after_repair, "after_repair", TYPE_NUMBER,
+          .help = "each repair multiplies the mean time to failure by it (a geometric process); absent: 1, as new"),
+    FIELD(raw_component, least_mtbf, "least_mtbf", TYPE_DURATION, .min = 1, .max = INT64_MAX - 1,
+          .help = "... but not below this; needed where after_repair is less than 1"),
+    FIELD(raw_component, lemons, "lemons", TYPE_OBJECT, .sub = &lemons_type, .help = "nodes that fail more often"),
+    FIELD(raw_component, nodes, "nodes", TYPE_INT, .min = 1, .max = 4000000,
+          .help = "nodes that one of them takes down; default: 1 (gpu, node, link), a rack (rack, switch), all (storage)"),
+    FIELD(raw_component, per_node, "per_node", TYPE_INT, .min = 1, .max = 64,
+          .help = "gpu, node, link: how many a node has; default: as many as GPUs (gpu), 1 (node, link)"),
     FIELD(raw_component, groups, "groups", TYPE_STRINGS, .help = "node groups or GPU types; absent: all"),
 };
 const struct object_type fault_component_type =
@@ -35,20 +54,36 @@ static const struct field action_fields[] = {
 };
 static const struct object_type action_type = OBJECT(raw_action, action_fields, "action", "One incident.");
 
+static const struct field job_fault_fields[] = {
+    FIELD(raw_job_faults, crash_mtbf, "crash_mtbf", TYPE_DURATION, .help = "of process crashes a rank, of training time; 0: none"),
+    FIELD(raw_job_faults, hang_mtbf, "hang_mtbf", TYPE_DURATION, .help = "of hangs a rank; 0: none"),
+    FIELD(raw_job_faults, job_crash_mtbf, "job_crash_mtbf", TYPE_DURATION,
+          .help = "of crashes of the job as a whole, whatever its size; 0: none"),
+};
+static const struct object_type job_faults_type =
+    OBJECT(raw_job_faults, job_fault_fields, "faults of jobs", "Process faults of the jobs that do not say their own.");
+
 static const struct field faults_fields[] = {
     FIELD(raw_faults, profiles, "profile", TYPE_STRINGS, .hidden = true, .help = "failure profiles, by name"),
     FIELD(raw_faults, components, "components", TYPE_LIST, .sub = &fault_component_type,
           .help = "beside those of the profiles"),
+    FIELD(raw_faults, jobs, "jobs", TYPE_OBJECT, .sub = &job_faults_type, .help = "process faults of jobs; else those of the profiles"),
     FIELD(raw_faults, script, "script", TYPE_LIST, .sub = &action_type, .help = "incidents at given moments"),
 };
 const struct object_type faults_type = OBJECT(raw_faults, faults_fields, "faults", "What goes wrong.", .shorthand = "profile");
 
-struct raw_fault_profile { const struct value *at; const char *name, *source; struct list components; };
+struct raw_fault_profile {
+    const struct value *at;
+    const char *name, *source;
+    struct list components;
+    struct raw_job_faults *jobs;
+};
 static const struct field profile_fields[] = {
     FIELD(raw_fault_profile, name, "name", TYPE_STRING, .required = true, .help = "as scenarios name it"),
     FIELD(raw_fault_profile, source, "source", TYPE_STRING, .required = true, .help = "where the figures are from"),
     FIELD(raw_fault_profile, components, "components", TYPE_LIST, .sub = &fault_component_type, .required = true,
           .help = "what fails"),
+    FIELD(raw_fault_profile, jobs, "jobs", TYPE_OBJECT, .sub = &job_faults_type, .help = "process faults of jobs"),
 };
 static const struct object_type fault_profile_type =
     OBJECT(raw_fault_profile, profile_fields, "failure profile", "Components that fail.");
@@ -64,6 +99,16 @@ static void append(struct build *b, struct list *to, const struct list *from)
     to->n += from->n;
 }
 
+/* What the scenario says goes before the profiles, an earlier profile before a later one. */
+static void fill_job_faults(struct raw_faults *raw, struct raw_job_faults *from)
+{
+    if (!from) return;
+    if (!raw->jobs) raw->jobs = from;
+    if (raw->jobs->crash_mtbf == ABSENT) raw->jobs->crash_mtbf = from->crash_mtbf;
+    if (raw->jobs->hang_mtbf == ABSENT) raw->jobs->hang_mtbf = from->hang_mtbf;
+    if (raw->jobs->job_crash_mtbf == ABSENT) raw->jobs->job_crash_mtbf = from->job_crash_mtbf;
+}
+
 static void expand_profiles(struct build *b, struct raw_faults *raw)
 {
     struct list all = { 0 };
@@ -73,6 +118,7 @@ static void expand_profiles(struct build *b, struct raw_faults *raw)
         if (!v) continue;
         struct raw_fault_profile *p = object_read(&b->reader, &fault_profile_type, v);
         append(b, &all, &p->components);
+        fill_job_faults(raw, p->jobs);
     }
     append(b, &all, &raw->components);
     if (all.n) raw->components = all;
@@ -94,21 +140,102 @@ static uint64_t component_groups(struct build *b, const struct raw_component *ra
     return set;
 }
 
+enum { MOST_COMPONENTS = 1000 };
+
+/* One node (or part of one), one rack, or all nodes: what a scope takes down when "nodes" does not say it. */
+static bool is_of_node(int64_t scope) { return scope == FAULT_GPU || scope == FAULT_NODE || scope == FAULT_LINK; }
+
+static void check_numbers(struct build *b, const struct raw_component *c)
+{
+    const struct raw_lemons *l = c->lemons;
+    if (!(c->shape >= 0.1 && c->shape <= 20))
+        value_error(b->diag, place_of(c->at, "shape"), "a shape between 0.1 and 20 is allowed");
+    if (!(c->repair_sigma <= 10)) value_error(b->diag, place_of(c->at, "repair_sigma"), "at most 10 is allowed");
+    if (!isnan(c->after_repair) && !(c->after_repair >= 0.1 && c->after_repair <= 10))
+        value_error(b->diag, place_of(c->at, "after_repair"), "a factor between 0.1 and 10 is allowed");
+    if (c->after_repair < 1 && c->least_mtbf == ABSENT)
+        value_error(b->diag, c->at, "after_repair below 1 needs \"least_mtbf\": where it ends");
+    if (l && !isnan(l->times) && !(l->times >= 1 && l->times <= 1e6))
+        value_error(b->diag, place_of(l->at, "times"), "between 1 and 1,000,000 is allowed");
+}
+
+static void check_reach(struct build *b, const struct raw_component *c)
+{
+    bool by_rack = c->scope == FAULT_RACK || c->scope == FAULT_SWITCH;
+    if (by_rack && c->nodes == ABSENT && b->s->cluster.topology.nodes_per_rack == 0) {
+        value_error(b->diag, place_of(c->at, "scope"), "the cluster's topology has no racks");
+        diag_help(b->diag, "give it \"nodes_per_rack\", or the component \"nodes\": how many one takes down");
+    }
+    if (c->per_node != ABSENT && !is_of_node(c->scope))
+        value_error(b->diag, place_of(c->at, "per_node"), "a %s is no part of a node", fault_scope_names[c->scope]);
+    if (c->nodes != ABSENT && c->nodes > 1 && c->per_node != ABSENT && c->per_node > 1)
+        value_error(b->diag, place_of(c->at, "nodes"), "either several a node, or one for several nodes");
+}
+
+static uint32_t component_reach(const struct build *b, const struct raw_component *c)
+{
+    if (c->nodes != ABSENT) return (uint32_t)c->nodes;
+    if (is_of_node(c->scope)) return 1;
+    return c->scope == FAULT_STORAGE ? 0 : b->s->cluster.topology.nodes_per_rack;
+}
+
+static uint32_t component_copies(const struct raw_component *c)
+{
+    if (c->per_node != ABSENT) return (uint32_t)c->per_node;
+    return c->scope == FAULT_GPU && (c->nodes == ABSENT || c->nodes == 1) ? 0 : 1;
+}
+
+static struct fault_component component_of(struct build *b, const struct raw_component *c)
+{
+    return (struct fault_component){
+        .name = c->name,
+        .scope = (enum fault_scope)c->scope,
+        .mtbf_ns = c->mtbf,
+        .shape = c->shape,
+        .repair_ns = c->repair,
+        .repair_sigma = c->repair_sigma,
+        .after_repair = isnan(c->after_repair) ? 1 : c->after_repair,
+        .least_mtbf_ns = c->least_mtbf == ABSENT ? 1 : c->least_mtbf,
+        .lemon_share = c->lemons && !isnan(c->lemons->share) ? c->lemons->share : 0,
+        .lemon_times = c->lemons && !isnan(c->lemons->times) ? c->lemons->times : 1,
+        .nodes = component_reach(b, c),
+        .per_node = component_copies(c),
+        .groups = component_groups(b, c),
+    };
+}
+
 static void build_components(struct build *b, struct raw_faults *raw)
 {
     struct fault_spec *f = &b->s->faults;
     f->components = arena_array(b->arena, raw->components.n, struct fault_component);
-    for (size_t i = 0; i < raw->components.n; i++) {
+    if (raw->components.n > MOST_COMPONENTS)
+        value_error(b->diag, place_of(raw->at, "components"), "%zu components; at most %d are possible", raw->components.n,
+                    MOST_COMPONENTS);
+    for (size_t i = 0; i < raw->components.n && i < MOST_COMPONENTS; i++) {
         const struct raw_component *c = &LIST_AT(raw->components, struct raw_component, i);
         if (!c->name || c->scope == ABSENT || c->mtbf == ABSENT || c->repair == ABSENT) continue; /* reported */
-        if (!(c->shape >= 0.1 && c->shape <= 20))
-            value_error(b->diag, place_of(c->at, "shape"), "a shape between 0.1 and 20 is allowed");
-        if (!(c->repair_sigma <= 10)) value_error(b->diag, place_of(c->at, "repair_sigma"), "at most 10 is allowed");
-        bool no_rack = c->scope == FAULT_RACK && b->s->cluster.topology.nodes_per_rack == 0;
-        if (no_rack) value_error(b->diag, place_of(c->at, "scope"), "the cluster's topology has no racks");
-        f->components[f->n_components++] =
-            (struct fault_component){ c->name,   (enum fault_scope)c->scope, c->mtbf, c->shape, c->repair, c->repair_sigma,
-                                      component_groups(b, c) };
+        check_numbers(b, c);
+        check_reach(b, c);
+        f->components[f->n_components++] = component_of(b, c);
+    }
+}
+
+/* ---- process faults ---- */
+
+static void fill_process_fault(int64_t *mtbf_ns, int64_t profile)
+{
+    if (*mtbf_ns == ABSENT) *mtbf_ns = profile == ABSENT ? 0 : profile;
+}
+
+/* Jobs that do not say how often their processes crash follow the profile. */
+static void build_process_faults(struct build *b, const struct raw_faults *raw)
+{
+    const struct raw_job_faults none = { .crash_mtbf = ABSENT, .hang_mtbf = ABSENT, .job_crash_mtbf = ABSENT };
+    const struct raw_job_faults *from = raw->jobs ? raw->jobs : &none;
+    for (size_t i = 0; i < b->s->n_details; i++) {
+        fill_process_fault(&b->s->details[i].crash_mtbf_ns, from->crash_mtbf);
+        fill_process_fault(&b->s->details[i].hang_mtbf_ns, from->hang_mtbf);
+        fill_process_fault(&b->s->details[i].job_crash_mtbf_ns, from->job_crash_mtbf);
     }
 }
 
@@ -255,5 +382,6 @@ void build_faults(struct build *b, struct raw_faults *raw)
 {
     expand_profiles(b, raw);
     build_components(b, raw);
+    build_process_faults(b, raw);
     build_script(b, raw);
 }

@@ -131,9 +131,11 @@ static const struct field job_fields[] = {
           .help = "Ray Train's failure limit, -1: none; default 0, train: -1"),
     FIELD(raw_job, shutdown, "shutdownAfterJobFinishes", TYPE_BOOL, .help = "RayJob; default false, train: true"),
     FIELD(raw_job, gcs_ft, "gcsFaultTolerance", TYPE_BOOL, .fallback = "false", .help = "the Ray head may be lost"),
-    FIELD(raw_job, crash_mtbf, "crash_mtbf", TYPE_DURATION, .fallback = "0",
-          .help = "of process crashes a rank, of training time; 0: none"),
-    FIELD(raw_job, hang_mtbf, "hang_mtbf", TYPE_DURATION, .fallback = "0", .help = "of hangs a rank; 0: none"),
+    FIELD(raw_job, crash_mtbf, "crash_mtbf", TYPE_DURATION,
+          .help = "of process crashes a rank, of training time; 0: none; absent: as the failure profile says, else none"),
+    FIELD(raw_job, hang_mtbf, "hang_mtbf", TYPE_DURATION, .help = "of hangs a rank; as crash_mtbf"),
+    FIELD(raw_job, job_crash_mtbf, "job_crash_mtbf", TYPE_DURATION,
+          .help = "of crashes of the job as a whole, of training time, whatever its size; as crash_mtbf"),
     FIELD(raw_job, queue, "queue", TYPE_STRING, .help = "a queue of \"queues\", or a LocalQueue (namespace/name)"),
     FIELD(raw_job, team, "team", TYPE_STRING, .help = "for reports and fair shares"),
     FIELD(raw_job, priority, "priority", TYPE_INT, .min = INT32_MIN, .max = INT32_MAX, .help = "higher goes first; default 0"),
@@ -312,6 +314,14 @@ static void build_wish(struct build *b, struct job_detail *d, const struct raw_t
     d->topology_required = raw->required != 0;
 }
 
+/* ABSENT until build_faults knows what the failure profiles say of jobs. */
+static void job_process_faults(struct job_detail *d, const struct raw_job *raw)
+{
+    d->crash_mtbf_ns = raw->crash_mtbf;
+    d->hang_mtbf_ns = raw->hang_mtbf;
+    d->job_crash_mtbf_ns = raw->job_crash_mtbf;
+}
+
 static void build_policies(struct job_detail *d, const struct raw_job *raw)
 {
     bool neutral = d->kind == KIND_TRAIN;
@@ -321,8 +331,7 @@ static void build_policies(struct job_detail *d, const struct raw_job *raw)
     d->ray_backoff_limit = d->kind == KIND_RAYJOB && backoff != ABSENT ? (uint32_t)backoff : 0;
     d->active_deadline_ns = raw->active_deadline == ABSENT ? TIME_NEVER : raw->active_deadline;
     d->ttl_ns = raw->ttl == ABSENT ? TIME_NEVER : raw->ttl;
-    d->crash_mtbf_ns = raw->crash_mtbf;
-    d->hang_mtbf_ns = raw->hang_mtbf;
+    job_process_faults(d, raw);
     int64_t failures = raw->max_failures != ABSENT ? raw->max_failures : neutral ? -1 : 0;
     d->max_failures = failures < 0 ? UINT32_MAX : (uint32_t)failures;
     d->suspend = raw->suspend != 0;
@@ -357,8 +366,7 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
         d.groups = job_groups(b, raw);
     }
     if (object) {
-        d.crash_mtbf_ns = raw->crash_mtbf;
-        d.hang_mtbf_ns = raw->hang_mtbf;
+        job_process_faults(&d, raw);
         if (raw->max_failures != ABSENT)
             d.max_failures = raw->max_failures < 0 ? UINT32_MAX : (uint32_t)raw->max_failures;
     }

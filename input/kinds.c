@@ -32,4 +32,4 @@ const char *const preempt_reclaim_names[3] = { "Never", "LowerPriority", "Any" }
 const char *const stop_policy_names[3] = { "None", "Hold", "HoldAndDrain" };
 const char *const taint_effect_names[3] = { "NoSchedule", "NoExecute", "PreferNoSchedule" };
 const char *const topology_level_names[4] = { "none", "host", "rack", "block" };
-const char *const fault_scope_names[N_FAULT_SCOPES] = { "gpu", "node", "rack", "switch", "storage" };
+const char *const fault_scope_names[N_FAULT_SCOPES] = { "gpu", "node", "rack", "switch", "storage", "link" };

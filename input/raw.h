@@ -20,7 +20,7 @@ struct raw_taint { const struct value *at; const char *key, *value; int64_t effe
 struct raw_node_group {
     const struct value *at;
     const char *group, *profile, *gpu;
-    int64_t count, gpus, cpu, memory, spot;
+    int64_t count, gpus, cpu, memory, spot, age;
     double price_per_hour;
     struct list labels, taints; /* struct text, struct raw_taint */
 };
@@ -72,7 +72,7 @@ struct raw_job {
     const struct value *at;
     const char *id, *object, *queue, *team, *priority_class, *gpu;
     int64_t kind, submit, count, every, replicas, gpus, cpu, memory, duration, steps, limit, priority;
-    int64_t restart, clean, backoff_limit, active_deadline, ttl, suspend, crash_mtbf, hang_mtbf, max_failures,
+    int64_t restart, clean, backoff_limit, active_deadline, ttl, suspend, crash_mtbf, hang_mtbf, job_crash_mtbf, max_failures,
         shutdown, gcs_ft, completions, completion_mode, min_parallelism, replacement;
     struct raw_roles *roles;
     struct raw_step *step;
@@ -122,19 +122,22 @@ struct raw_workload {
 
 /* ---- faults.c ---- */
 
+struct raw_lemons { const struct value *at; double share, times; };
 struct raw_component {
     const struct value *at;
     const char *name;
-    int64_t scope, mtbf, repair;
-    double shape, repair_sigma;
+    int64_t scope, mtbf, repair, least_mtbf, nodes, per_node;
+    double shape, repair_sigma, after_repair;
+    struct raw_lemons *lemons;
     struct list groups; /* strings; none: all */
 };
+struct raw_job_faults { const struct value *at; int64_t crash_mtbf, hang_mtbf, job_crash_mtbf; };
 struct raw_action {
     const struct value *at;
     const char *target;
     int64_t when, action, code, replicas, value;
 };
-struct raw_faults { const struct value *at; struct list profiles, components, script; };
+struct raw_faults { const struct value *at; struct list profiles, components, script; struct raw_job_faults *jobs; };
 
 /* ---- approach.c ---- */
 

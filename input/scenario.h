@@ -45,6 +45,7 @@ struct node_group {
     double price_per_hour;      /* a node */
     struct labels labels, taints;
     bool spot;
+    int64_t age_ns;             /* in service before the run begins; matters to lives whose hazard changes with age */
 };
 
 /* Levels from the widest to "host". Nodes are numbered along racks, racks along blocks. */
@@ -115,6 +116,7 @@ struct job_detail {
     int64_t active_deadline_ns, ttl_ns; /* TIME_NEVER: not set */
     int64_t crash_mtbf_ns;          /* process crashes a rank, of training time; 0: none */
     int64_t hang_mtbf_ns;
+    int64_t job_crash_mtbf_ns;      /* crashes of the job as a whole, of training time, whatever its size; 0: none */
     uint32_t max_failures;          /* Ray Train; UINT32_MAX: unlimited */
     uint32_t ray_backoff_limit;     /* RayJob: new clusters */
     bool suspend, shutdown_after, gcs_ft;
@@ -150,14 +152,19 @@ enum { JOB_ID_TEXT = 1 };
 
 /* ---- faults ---- */
 
-enum fault_scope { FAULT_GPU, FAULT_NODE, FAULT_RACK, FAULT_SWITCH, FAULT_STORAGE, N_FAULT_SCOPES };
-struct fault_component { /* one row of a hardware profile */
+enum fault_scope { FAULT_GPU, FAULT_NODE, FAULT_RACK, FAULT_SWITCH, FAULT_STORAGE, FAULT_LINK, N_FAULT_SCOPES };
+struct fault_component { /* one row of a failure profile */
     const char *name;
     enum fault_scope scope;
-    int64_t mtbf_ns;      /* of one component */
+    int64_t mtbf_ns;      /* mean life of a new one */
     double shape;         /* Weibull; 1: exponential */
     int64_t repair_ns;    /* mean (lognormal) or fixed when sigma 0 */
     double repair_sigma;
+    double after_repair;  /* each repair multiplies the mean life by it (geometric process); 1: as new */
+    int64_t least_mtbf_ns; /* ... down to this */
+    double lemon_share, lemon_times; /* nodes that fail so many times as often; 0, 1: none */
+    uint32_t nodes;       /* that one of them takes down; 0: all of its groups */
+    uint32_t per_node;    /* how many a node has (gpu, node, link); 0: as many as GPUs */
     uint64_t groups;      /* node groups it applies to */
 };
 

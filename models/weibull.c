@@ -20,3 +20,9 @@ double weibull_mean_factor(double shape)
     for (; x < 16; x += 1) down *= x;
     return gamma_stirling(x) / down;
 }
+
+double weibull_residual(double scale, double shape, double age, double e)
+{
+    double a = age / scale;
+    return scale * (det_pow(det_pow(a, shape) + e, 1 / shape) - a);
+}

@@ -11,4 +11,8 @@
 /* Gamma(1 + 1/shape), shape > 0: the mean in units of the scale. */
 double weibull_mean_factor(double shape);
 
+/* How much longer something of this age lives: P(T > t) = S(age + t) / S(age), S(x) = exp(-(x/scale)^shape). `e` is a
+ * standard exponential number; with age 0 this is scale x e^(1/shape). Unit: that of scale and age. */
+double weibull_residual(double scale, double shape, double age, double e);
+
 #endif

@@ -17,6 +17,7 @@
 #include "sim/lifecycle.h"
 #include "sim/queue/policy.h"
 #include "sim/script.h"
+#include "sim/train/train.h"
 #include "sim/watch.h"
 
 /* ---- outside events ---- */
@@ -67,6 +68,16 @@ static void on_node(struct sim *s, uint32_t node, bool up)
     else if (s->kube) kube_node_lost(s->kube, node);
     s->policy->capacity(s);
 }
+
+/* Training that has ranks on the node waits for the link: lifted shares are those that train. */
+static void on_link(struct sim *s, uint32_t node)
+{
+    for (struct hold *h = s->holds; h; h = h->next)
+        if (h->lifted && h->job && h->job->live && h->job->live->train && hold_is_on(h, node))
+            train_links(s, h->job->live->train);
+}
+
+static const struct calendar_hooks calendar_hooks = {.node = on_node, .link = on_link};
 
 /* ---- assembly ---- */
 
@@ -164,7 +175,7 @@ struct sim *sim_create(const struct scenario *sc, const struct sim_options *o, c
     s->policy = policy_find(sc->approach.admission);
     s->policy_state = s->policy->create(s);
     s->script = script_create(s);
-    if (sc->faults.n_components || sc->faults.n_script) calendar_create(s, on_node);
+    if (sc->faults.n_components || sc->faults.n_script) calendar_create(s, &calendar_hooks);
     if (s->n_specs) event_at(s->events, s->specs[0].submit_ns, EVENT_REQUEST, on_arrival, NULL);
     watch_start(s, more_from_outside);
     return s;

@@ -26,7 +26,7 @@ const char *explain_fault(unsigned code)
 {
     static const char *const scopes[N_FAULT_SCOPES] = {
         [FAULT_GPU] = "gpu",       [FAULT_NODE] = "node",       [FAULT_RACK] = "rack",
-        [FAULT_SWITCH] = "switch", [FAULT_STORAGE] = "storage",
+        [FAULT_SWITCH] = "switch", [FAULT_STORAGE] = "storage",   [FAULT_LINK] = "link",
     };
     if (code < N_FAULT_ACTIONS) return fault_action_names[code];
     return code < N_FAULT_ACTIONS + N_FAULT_SCOPES ? scopes[code - N_FAULT_ACTIONS] : "?";

@@ -1,14 +1,24 @@
 /* calendar.h - the hardware calendar: when each component of each node goes down and comes back.
  *
- * Up times are Weibull (exponential with shape 1), repairs lognormal, each drawn by (seed, replication, component, node,
- * k): never shifted by use, equal under every approach, and nested (more nodes leave the old ones' lives alone). One
- * component that is down takes its node down; a rack or switch component takes its rack down.
+ * Each unit (a component of a node, a rack, a storage system) lives, is down, lives again. All its times are drawn by
+ * (seed, replication, component, group, node, copy, k): never shifted by use, equal under every approach, and nested (more
+ * nodes leave the old ones' lives alone).
  *
- *     calendar_create(sim);   // schedules the first failure of each component that fails before the horizon
- * A node is down while any of its components is; `calendar_node` hears of both edges once.
+ *   life     Weibull, exponential with shape 1. A node group's age makes the first life the rest of one that has lasted so
+ *            long already (weibull_residual): where the hazard falls, old nodes fail less.
+ *   repair   lognormal, or fixed; afterwards as new, or worn: each repair multiplies the mean life by `after_repair` down to
+ *            `least_mtbf` (geometric process, Lam 1988)
+ *   lemons   nodes that fail so many times as often; which ones is drawn once a node, for all components alike
+ *
+ * What goes down with a unit: its node, its rack, or as many nodes as it says; all nodes of its groups with storage. A link
+ * that is down stalls the training on its node; after nccl.ib-timeout the node counts as down until the link is back (the
+ * network library gives up, health checks take the node out).
+ *
+ *     calendar_create(sim, &hooks);   // schedules the first failure of each unit
+ * A node is down while any of its causes is; `hooks.node` hears of both edges once, `hooks.link` of each edge of a link.
  * Scripted node losses go through calendar_force, so that a script and a profile may overlap.
  *
- * Cost: one event a component and edge. Memory: 48 bytes a component instance (nodes x components).
+ * Cost: one event an edge and unit (two for links). Memory: 88 bytes a unit.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -17,12 +27,17 @@
 
 #include "sim/cluster/sim.h"
 
-typedef void calendar_fn(struct sim *, uint32_t node, bool up);
+struct calendar_hooks {
+    void (*node)(struct sim *, uint32_t node, bool up);
+    void (*link)(struct sim *, uint32_t node); /* a link went down or came back */
+};
 
-struct calendar *calendar_create(struct sim *, calendar_fn *);
+struct calendar *calendar_create(struct sim *, const struct calendar_hooks *);
 void calendar_destroy(struct calendar *);
 /* A scripted cause besides the components; up=true takes it away again. */
 void calendar_force(struct sim *, uint32_t node, bool up);
+/* True while a link is down of a node on which the job trains (shares that are lifted). O(1) while no link is down. */
+bool calendar_stalls(const struct sim *, const struct job *);
 /* True while some component is down: its return may still help a job that waits. */
 bool calendar_more(const struct calendar *);
 

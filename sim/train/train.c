@@ -13,15 +13,17 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "models/ring.h"
+#include "sim/cluster/calendar.h"
 
 typedef __int128 wide;
 
-enum segment { IDLE, STEPPING, SAVING };
-enum stop_kind { AT_END, AT_SAVE, AT_CRASH, AT_HANG, N_STOPS };
+enum segment { IDLE, STEPPING, SAVING, STALLED };
+enum stop_kind { AT_END, AT_SAVE, AT_CRASH, AT_HANG, AT_JOB_CRASH, N_STOPS };
+enum clock_kind { CLOCK_CRASH, CLOCK_HANG, CLOCK_JOB_CRASH, N_CLOCKS }; /* as the stops from AT_CRASH on */
 
-struct fault_clock { /* process faults of one kind, on accumulated rank-time */
+struct fault_clock { /* process faults of one kind, on accumulated time of the ranks, or of the job */
     struct stream stream;
-    wide at;             /* rank-ns of the next one; < 0: never */
+    wide at;             /* ns of that time at the next one; < 0: never */
     int64_t mtbf_ns;
 };
 
@@ -38,8 +40,8 @@ struct train {
     struct { int64_t compute, communication, data; } parts;
     struct train_shares who[TRAIN_MAX_ACCOUNTS];
     uint32_t n_who, ranks;
-    wide rank_ns;
-    struct fault_clock crash, hang;
+    wide rank_ns, job_ns; /* trained, by all ranks together and by the job */
+    struct fault_clock clocks[N_CLOCKS];
     struct event_id timer;
     enum stop_kind next;
     enum segment segment;
@@ -53,12 +55,17 @@ static void fault_draw(struct fault_clock *f)
     f->at += gap;
 }
 
-static struct fault_clock fault_clock(struct sim *s, const struct job *j, int64_t mtbf_ns, uint64_t kind)
+/* Keys of the streams: two a job in the lower half, faults of the job as a whole in the upper half. */
+static uint64_t clock_entity(const struct job *j, enum clock_kind kind)
+{
+    return kind == CLOCK_JOB_CRASH ? UINT64_C(1) << 63 | (uint64_t)j->index : (uint64_t)j->index << 1 | kind;
+}
+
+static struct fault_clock fault_clock(struct sim *s, const struct job *j, int64_t mtbf_ns, enum clock_kind kind)
 {
     struct fault_clock f = {.mtbf_ns = mtbf_ns, .at = mtbf_ns > 0 ? 0 : -1};
     if (mtbf_ns <= 0) return f;
-    f.stream = stream_make(s->scenario->run.seed, s->replication, STREAM_PROCESS_FAULT,
-                           (uint64_t)j->index << 1 | kind);
+    f.stream = stream_make(s->scenario->run.seed, s->replication, STREAM_PROCESS_FAULT, clock_entity(j, kind));
     fault_draw(&f);
     return f;
 }
@@ -84,8 +91,9 @@ struct train *train_create(struct sim *s, struct job *j, const struct train_hook
     t->pending = -1;
     if (d->checkpoint.interval_ns > 0)
         t->save_every = d->checkpoint.interval_ns < t->step_ns ? 1 : d->checkpoint.interval_ns / t->step_ns;
-    t->crash = fault_clock(s, j, d->crash_mtbf_ns, 0);
-    t->hang = fault_clock(s, j, d->hang_mtbf_ns, 1);
+    t->clocks[CLOCK_CRASH] = fault_clock(s, j, d->crash_mtbf_ns, CLOCK_CRASH);
+    t->clocks[CLOCK_HANG] = fault_clock(s, j, d->hang_mtbf_ns, CLOCK_HANG);
+    t->clocks[CLOCK_JOB_CRASH] = fault_clock(s, j, d->job_crash_mtbf_ns, CLOCK_JOB_CRASH);
     return t;
 }
 
@@ -147,18 +155,21 @@ static int64_t time_to_end(const struct train *t)
 
 static void on_timer(void *ctx, void *arg);
 
-static int64_t time_to_fault(const struct train *t, const struct fault_clock *f)
+static int64_t time_to_fault(const struct train *t, enum clock_kind kind)
 {
+    const struct fault_clock *f = &t->clocks[kind];
+    bool of_job = kind == CLOCK_JOB_CRASH;
     if (f->at < 0) return INT64_MAX;
-    wide left = f->at - t->rank_ns;
+    wide left = f->at - (of_job ? t->job_ns : t->rank_ns);
     if (left < 0) left = 0;
-    left = (left + t->ranks - 1) / t->ranks;
+    if (!of_job) left = (left + t->ranks - 1) / t->ranks;
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
 }
 
 static void arm(struct sim *s, struct train *t)
 {
-    int64_t in[N_STOPS] = {time_to_end(t), INT64_MAX, time_to_fault(t, &t->crash), time_to_fault(t, &t->hang)};
+    int64_t in[N_STOPS] = {time_to_end(t), INT64_MAX};
+    for (int k = 0; k < N_CLOCKS; k++) in[AT_CRASH + k] = time_to_fault(t, (enum clock_kind)k);
     if (t->save_every) {
         int64_t at = (t->step / t->save_every + 1) * t->save_every;
         if (at < t->total_steps || (at == t->total_steps && t->tail_ns)) in[AT_SAVE] = time_to(t, at);
@@ -221,6 +232,7 @@ static void end_stepping(struct sim *s, struct train *t)
     t->step += into / t->length_ns;
     t->into_ns = into % t->length_ns;
     t->rank_ns += (wide)spent * t->ranks;
+    t->job_ns += spent;
     int64_t nominal = upto(t->into_ns, t->step_ns, t->length_ns);
     if (t->step > t->high_step || (t->step == t->high_step && nominal > t->high_into)) {
         t->high_step = t->step;
@@ -266,6 +278,45 @@ static void end_save(struct sim *s, struct train *t)
     sim_record(s, REC_CHECKPOINT, t->job, 0, 1, t->step, 0);
 }
 
+/* ---- links ---- */
+
+/* The ranks wait for a link that is down. */
+static void begin_stall(struct sim *s, struct train *t)
+{
+    t->since_ns = sim_now(s);
+    t->segment = STALLED;
+    t->timer = EVENT_NONE;
+}
+
+static void book_stall(struct sim *s, struct train *t)
+{
+    int64_t ns = sim_now(s) - t->since_ns;
+    for (uint32_t i = 0; i < t->n_who; i++) {
+        share_ns sum = times(t->who[i].shares, ns);
+        ledger_book(s->ledger, t->who[i].account, ACT_STALLED, false, sum);
+        t->job->live->held += sum;
+    }
+}
+
+static void step_or_stall(struct sim *s, struct train *t)
+{
+    if (calendar_stalls(s, t->job)) begin_stall(s, t);
+    else arm(s, t);
+}
+
+void train_links(struct sim *s, struct train *t)
+{
+    bool stalls = calendar_stalls(s, t->job);
+    if (t->segment == STEPPING && stalls) {
+        event_cancel(s->events, t->timer);
+        end_stepping(s, t);
+        begin_stall(s, t);
+    } else if (t->segment == STALLED && !stalls) {
+        book_stall(s, t);
+        arm(s, t);
+    }
+}
+
 /* ---- running ---- */
 
 static void stop(struct train *t)
@@ -281,9 +332,10 @@ static uint32_t victim(const struct train *t, struct fault_clock *f)
     return (uint32_t)rank;
 }
 
-static void on_fault(struct sim *s, struct train *t, struct fault_clock *f, bool hang)
+static void on_fault(struct sim *s, struct train *t, enum clock_kind kind)
 {
-    uint32_t rank = victim(t, f);
+    bool hang = kind == CLOCK_HANG;
+    uint32_t rank = victim(t, &t->clocks[kind]);
     stop(t);
     sim_record(s, REC_FAULT, t->job, rank, hang ? DO_HANG : DO_CRASH, hang ? 0 : 1, 1);
     if (hang) t->hooks->hang(s, t->job, rank);
@@ -296,14 +348,15 @@ static void on_timer(void *ctx, void *arg)
     struct train *t = arg;
     if (t->segment == SAVING) {
         end_save(s, t);
-        arm(s, t);
+        step_or_stall(s, t);
         return;
     }
     end_stepping(s, t);
     switch (t->next) {
     case AT_SAVE: begin_save(s, t); return;
-    case AT_CRASH: on_fault(s, t, &t->crash, false); return;
-    case AT_HANG: on_fault(s, t, &t->hang, true); return;
+    case AT_CRASH:
+    case AT_HANG:
+    case AT_JOB_CRASH: on_fault(s, t, (enum clock_kind)(t->next - AT_CRASH)); return;
     default: stop(t); t->hooks->end(s, t->job);
     }
 }
@@ -316,7 +369,7 @@ void train_run(struct sim *s, struct train *t, const struct train_shares *who, u
     t->n_who = n;
     t->ranks = ranks;
     set_rate(s, t, speed_ppm);
-    arm(s, t);
+    step_or_stall(s, t);
 }
 
 void train_halt(struct sim *s, struct train *t)
@@ -324,7 +377,8 @@ void train_halt(struct sim *s, struct train *t)
     if (t->segment == IDLE) return;
     event_cancel(s->events, t->timer);
     if (t->segment == STEPPING) end_stepping(s, t);
-    else book_save(s, t);
+    else if (t->segment == SAVING) book_save(s, t);
+    else book_stall(s, t);
     stop(t);
 }
 

@@ -15,8 +15,10 @@
  * length, compute, communication and data are booked by cumulative floor, the last takes the remainder, so the sum is
  * exact. A job given as a duration has steps of its own length of 1 s (or the checkpoint grain), all compute; a load that
  * does not train books ACT_OTHER_LOAD.
+ * A link that is down on one of its nodes (sim/cluster/calendar.h) stalls the ranks: they hold their GPUs as ACT_STALLED and
+ * count as running, as in a save; a save under way is finished first.
  * Process faults come from a stream keyed by (job, kind, k) on accumulated training time, so they are paired across
- * approaches. Checkpoint time does not count as training time.
+ * approaches: crashes and hangs a rank, and crashes of the job as a whole. Checkpoint time does not count as training time.
  * A blocking save books ACT_CHECKPOINT; the ranks count as running. An asynchronous one blocks for save_ns and is durable
  * background_ns later; a failure before that falls back to the save before.
  *
@@ -50,6 +52,9 @@ void train_run(struct sim *, struct train *, const struct train_shares *, uint32
 void train_halt(struct sim *, struct train *);
 /* Work since the last durable checkpoint is lost. Returns the steps lost. */
 int64_t train_roll_back(struct sim *, struct train *);
+
+/* A link of a node that it has ranks on went down or came back: the ranks stall, or step again. */
+void train_links(struct sim *, struct train *);
 
 bool train_running(const struct train *);
 bool train_done(const struct train *);

@@ -20,18 +20,18 @@
 static const char scenario_format[] =
     "{\"trainyard\": 1, \"name\": \"t\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 2, \"gpus\": 8}]},"
     "\"workload\": {\"jobs\": [{\"id\": \"a\", \"kind\": \"train\", \"replicas\": 1, \"gpus\": 8, %s}]},"
-    "\"faults\": {\"script\": [%s]},"
+    "\"faults\": {%s},"
     "\"approaches\": {\"op\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"none\", \"scheduler\": \"kube\","
     "\"placement\": \"pack\", \"stack\": {\"training-operator.api-call\": \"0s\", \"training-operator.reconcile\": \"0s\","
     "\"kubelet.container-start\": \"0s\", \"scheduler.cycle\": \"0s\", \"torchrun.rendezvous\": \"0s\"}}}}";
 
-struct outcome { int64_t finished_ns; share_ns work, redone, held, drained; int64_t load_ns; uint32_t restarts; };
+struct outcome { int64_t finished_ns; share_ns work, redone, held, drained, stalled; int64_t load_ns; uint32_t restarts; };
 
-static struct outcome simulate(const char *job, const char *script)
+static struct outcome simulate_faults(const char *job, const char *faults)
 {
     struct diag d = {0};
     struct str text = {0};
-    str_printf(&text, scenario_format, job, script);
+    str_printf(&text, scenario_format, job, faults);
     struct scenario *s = scenario_parse("t.json", str_text(&text), text.n, NULL, &d);
     diag_print(&d, stderr);
     assert_non_null(s);
@@ -39,15 +39,23 @@ static struct outcome simulate(const char *job, const char *script)
     assert_non_null(run);
     assert_int_equal(run->n_jobs, 1);
     const struct job_row *row = &run->jobs[0].row;
-    struct outcome o = {row->finished_ns, row->work, row->redone, row->held, 0, row->wait_ns[WAIT_CHECKPOINT_LOAD],
+    struct outcome o = {row->finished_ns, row->work, row->redone, row->held, 0, 0, row->wait_ns[WAIT_CHECKPOINT_LOAD],
                         row->restarts};
     for (size_t i = 0; i < run->n_ledger; i++)
         if (run->ledger[i].activity == ACT_DRAINED) o.drained += run->ledger[i].sum;
+        else if (run->ledger[i].activity == ACT_STALLED) o.stalled += run->ledger[i].sum;
     temp_run_close(run);
     scenario_free(s);
     diag_free(&d);
     str_free(&text);
     return o;
+}
+
+static struct outcome simulate(const char *job, const char *script)
+{
+    char faults[400];
+    snprintf(faults, sizeof faults, "\"script\": [%s]", script);
+    return simulate_faults(job, faults);
 }
 
 static share_ns gpu_seconds(uint64_t s) { return (share_ns)s * 1000 * 1000000000u; }
@@ -124,6 +132,36 @@ static void a_drained_node_is_left(void **state)
     assert_true(o.drained == (share_ns)8000 * (share_ns)(o.finished_ns - seconds(258)));
 }
 
+/* Flaps of 7 s: the ranks wait, nothing is lost or done again, and the job ends later by what it waited. Both nodes have a
+ * flap each 200 s on average, and the job is on one of them. Overlaps with saves cost nothing. */
+static void flaps_stall(void **state)
+{
+    (void)state;
+#define FLAP "\"components\": [{\"name\": \"l\", \"scope\": \"link\", \"mtbf\": \"200s\", \"repair\": "
+    struct outcome o = simulate_faults(STEPS "," SAVES, FLAP "7}]");
+    assert_true(o.stalled > gpu_seconds(8 * 7));
+    assert_true(o.stalled < gpu_seconds(8 * 7 * 20));
+    assert_true((share_ns)(o.finished_ns - seconds(1045)) * 8000 == o.stalled);
+    assert_true(o.held == o.stalled);
+    assert_true(o.work == gpu_seconds(8 * 1045));
+    assert_true(o.redone == 0);
+    assert_int_equal(o.restarts, 0);
+}
+
+/* A job that crashes as a whole each 400 s of its training on average does so whatever its ranks. */
+static void jobs_crash_as_a_whole(void **state)
+{
+    (void)state;
+    struct outcome one = simulate_faults(STEPS "," SAVES, "\"jobs\": {\"job_crash_mtbf\": 400}");
+    struct outcome own = simulate_faults(STEPS "," SAVES ", \"job_crash_mtbf\": 400", "\"jobs\": {\"job_crash_mtbf\": 9999999}");
+    struct outcome none = simulate_faults(STEPS "," SAVES ", \"job_crash_mtbf\": 0", "\"jobs\": {\"job_crash_mtbf\": 400}");
+    assert_true(one.restarts > 0);
+    assert_int_equal(own.restarts, one.restarts);
+    assert_int_equal(own.finished_ns, one.finished_ns);
+    assert_int_equal(none.restarts, 0);
+    assert_int_equal(none.finished_ns, seconds(1045));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +171,8 @@ int main(void)
         cmocka_unit_test(a_save_in_the_background_is_not_durable_at_once),
         cmocka_unit_test(without_saves_all_is_lost),
         cmocka_unit_test(a_drained_node_is_left),
+        cmocka_unit_test(flaps_stall),
+        cmocka_unit_test(jobs_crash_as_a_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,10 @@ static void hardware(struct any *a)
     str_printf(a->out, ",\n      { \"name\": \"node\", \"scope\": \"node\", \"mtbf\": \"%uh\", \"shape\": 0.%u, \"repair\": \"%um\" }", 2 + below(a, 100),
                5 + below(a, 5), below(a, 100));
     if (a->racks && one_in(a, 2)) str_append(a->out, ",\n      { \"name\": \"power\", \"scope\": \"rack\", \"mtbf\": \"30h\", \"repair\": \"20m\" }");
+    if (one_in(a, 3))
+        str_printf(a->out, ",\n      { \"name\": \"link\", \"scope\": \"link\", \"mtbf\": \"%uh\", \"repair\": \"%us\", \"repair_sigma\": 1, "
+                           "\"lemons\": { \"share\": 0.3, \"times\": %u } }", 1 + below(a, 20), 5 + below(a, 60), 1 + below(a, 4));
+    if (one_in(a, 4)) str_append(a->out, ",\n      { \"name\": \"store\", \"scope\": \"storage\", \"mtbf\": \"40h\", \"repair\": \"10m\" }");
     str_append(a->out, " ]");
     if (has(a, ANY_SCRIPT)) str_append(a->out, ",");
 }
