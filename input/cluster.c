@@ -69,9 +69,12 @@ static const struct field network_fields[] = {
     FIELD(raw_network, inter, "inter", TYPE_BANDWIDTH, .min = 1, .max = INT64_MAX - 1, .help = "of a node to the fabric, a direction"),
     FIELD(raw_network, oversubscription, "oversubscription", TYPE_OBJECT, .sub = &oversubscription_type, .always = true,
           .help = "by level"),
+    FIELD(raw_network, contention, "contention", TYPE_BOOL,
+          .help = "steps, checkpoints and image pulls share the links that they cross; default: true where a profile, inter or "
+                  "oversubscription is given"),
 };
 static const struct object_type network_type =
-    OBJECT(raw_network, network_fields, "network", "The fabric, for the first alpha-beta model.",
+    OBJECT(raw_network, network_fields, "network", "The fabric: what a node's link carries, and how much of it leaves a rack and a block.",
            .shorthand = "profile");
 
 static const struct field storage_fields[] = {
@@ -138,6 +141,13 @@ static const struct object_type fabric_type = OBJECT(raw_fabric, fabric_fields, 
 static void fill_int(int64_t *to, int64_t from)
 {
     if (*to == ABSENT) *to = from;
+}
+
+/* Before profiles are expanded: the links count where the scenario says something about them. */
+static void fill_contention(struct raw_network *n)
+{
+    bool full = n->oversubscription->rack <= 1 && n->oversubscription->block <= 1;
+    fill_int(&n->contention, n->profile || n->inter != ABSENT || !full);
 }
 
 static void fill_network_defaults(struct raw_network *n)
@@ -285,7 +295,8 @@ static void build_network(struct build *b, struct raw_network *raw)
     double rack = raw->oversubscription->rack, block = raw->oversubscription->block;
     if (rack < 1 || block < 1)
         value_error(b->diag, raw->oversubscription->at, "an oversubscription below 1 means nothing; 1 is a full fabric");
-    b->s->cluster.network = (struct network_model){ raw->latency, (double)raw->intra, (double)raw->inter, rack, block };
+    b->s->cluster.network =
+        (struct network_model){ raw->latency, (double)raw->intra, (double)raw->inter, rack, block, raw->contention != 0, {0} };
 }
 
 static void build_storage(struct build *b, struct raw_cluster *raw)
@@ -304,6 +315,7 @@ static void build_storage(struct build *b, struct raw_cluster *raw)
 
 void build_cluster(struct build *b, struct raw_cluster *raw)
 {
+    fill_contention(raw->network);
     expand_network(b, raw->network);
     build_groups(b, raw);
     build_topology(b, raw->topology);

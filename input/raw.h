@@ -29,7 +29,7 @@ struct raw_oversubscription { const struct value *at; double rack, block; };
 struct raw_network {
     const struct value *at;
     const char *profile;
-    int64_t latency, intra, inter;
+    int64_t latency, intra, inter, contention;
     struct raw_oversubscription *oversubscription;
 };
 struct raw_storage { const struct value *at; const char *name; int64_t kind, write, read; };

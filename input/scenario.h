@@ -57,7 +57,8 @@ struct network_model { /* first alpha-beta model; the models issue replaces it *
     int64_t latency_ns;            /* alpha a hop */
     double intra_bytes_per_s;      /* a GPU within its node */
     double inter_bytes_per_s;      /* a node to the fabric */
-    double rack_oversubscription, block_oversubscription; /* divide inter for jobs that leave a rack, a block; >= 1 */
+    double rack_oversubscription, block_oversubscription; /* what lies below over what leaves; >= 1 (sim/cluster/network.h) */
+    bool contention, spare[7];     /* links are shared */
 };
 
 struct storage { const char *name; double write_bytes_per_s, read_bytes_per_s; bool local; /* lost with its node */ };

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "sim/cluster/calendar.h"
 #include "sim/cluster/hold.h"
+#include "sim/cluster/network.h"
 #include "sim/kube/kube.h"
 #include "sim/lifecycle.h"
 #include "sim/queue/policy.h"
@@ -171,6 +172,7 @@ struct sim *sim_create(const struct scenario *sc, const struct sim_options *o, c
     s->warmup_ns = sc->run.warmup_ns;
     s->horizon_ns = sc->run.horizon_ns;
     add_nodes(s);
+    network_create(s);
     add_life_cycles(s);
     s->policy = policy_find(sc->approach.admission);
     s->policy_state = s->policy->create(s);
@@ -248,6 +250,7 @@ static void destroy(struct sim *s)
     script_destroy(s->script);
     watch_destroy(s);
     free_jobs(s);
+    network_destroy(s->network);
     event_queue_destroy(s->events);
     pool_destroy(s->pool);
     ledger_destroy(s->ledger);

@@ -145,6 +145,7 @@ struct sim {
     const struct lifecycle_ops *lifecycle[N_JOB_KINDS];
     void *lifecycle_state[N_JOB_KINDS];
     struct kube *kube;             /* sim/kube/kube.h; NULL when no life cycle has pods */
+    struct network *network;       /* sim/cluster/network.h; NULL when flows do not contend */
     struct calendar *calendar;     /* sim/cluster/calendar.h; NULL without hardware faults */
     struct progress_watch *watch;  /* sim/cluster/watch.h: deadlocks and partial holds */
     struct job **by_index;         /* live jobs by index of submission; NULL when ended and forgotten */

@@ -42,6 +42,7 @@ static const struct { const char *type, *key, *why; } labels[] = {
     {"topology", "levels", "says again what the counts of nodes and racks say"},
     {"oversubscription", "rack", "the ring model of a step knows nodes and one fabric; racks come with the models"},
     {"oversubscription", "block", "as rack"},
+    {"network", "contention", "as rack"},
     {"storage", "name", "a name that checkpoints refer to"},
     {"storage", "kind", "local disks that are lost with their node come with the models of storage"},
     {"queue", "name", "a name that jobs refer to"},
