@@ -53,13 +53,17 @@ static double through(double bytes, double bytes_per_s, double width)
 static double slowest(double a, double b) { return a > b ? a : b; }
 
 /* `whole`: processes that each move all the state, when it is not sharded. */
-static double transfer_s(const struct checkpoint_layout *l, const struct checkpoint_path *p, double whole, double store)
+static double transfer_s(const struct checkpoint_layout *l, const struct checkpoint_path *p, double whole, double store,
+                         enum checkpoint_limit *limit)
 {
     double bytes = l->bytes * whole, processes = l->sharded ? l->gpus : whole;
     double nodes = l->sharded ? l->nodes : whole < l->nodes ? whole : l->nodes;
-    double s = through(bytes, p->process_bytes_per_s, processes);
-    s = slowest(s, through(bytes, p->node_bytes_per_s, nodes));
-    return p->fixed_s + slowest(s, through(bytes * l->savers, store, 1));
+    double by[N_CHECKPOINT_LIMITS] = {0, through(bytes, p->process_bytes_per_s, processes),
+                                      through(bytes, p->node_bytes_per_s, nodes), through(bytes * l->savers, store, 1)};
+    *limit = LIMIT_NONE;
+    for (int i = 1; i < N_CHECKPOINT_LIMITS; i++)
+        if (by[i] > by[*limit]) *limit = (enum checkpoint_limit)i;
+    return p->fixed_s + by[*limit];
 }
 
 static double copy_s(const struct checkpoint_layout *l, const struct checkpoint_path *p)
@@ -70,10 +74,11 @@ static double copy_s(const struct checkpoint_layout *l, const struct checkpoint_
 
 struct checkpoint_times checkpoint_times(const struct checkpoint_layout *l, const struct checkpoint_path *p)
 {
-    struct checkpoint_times t = {.save_s = transfer_s(l, p, 1, p->store_write_bytes_per_s)};
+    struct checkpoint_times t = {0};
+    t.save_s = transfer_s(l, p, 1, p->store_write_bytes_per_s, &t.save_limit);
+    t.load_s = transfer_s(l, p, l->copies, p->store_read_bytes_per_s, &t.load_limit);
     t.stall_s = l->async ? copy_s(l, p) : t.save_s;
     t.background_s = l->async ? t.save_s : 0;
-    t.load_s = transfer_s(l, p, l->copies, p->store_read_bytes_per_s);
     return t;
 }
 

@@ -67,7 +67,11 @@ struct checkpoint_path {
     double fixed_s;            /* of a save or load besides: planning, metadata, barriers */
 };
 
-struct checkpoint_times { double save_s, stall_s, background_s, load_s; };
+enum checkpoint_limit { LIMIT_NONE, LIMIT_PROCESS, LIMIT_NODE, LIMIT_STORE, N_CHECKPOINT_LIMITS };
+struct checkpoint_times {
+    double save_s, stall_s, background_s, load_s;
+    enum checkpoint_limit save_limit, load_limit; /* the narrowest */
+};
 struct checkpoint_times checkpoint_times(const struct checkpoint_layout *, const struct checkpoint_path *);
 
 struct checkpoint_cost { double stall_s, lag_s; };            /* C, B */

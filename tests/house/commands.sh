@@ -79,6 +79,19 @@ expect 4 "" "holds a run" export "$out/runs" --to csv -o "$out/runs/strict/0"
 cp -r "$out/runs/strict/0" "$out/cut" && : >"$out/cut/jobs.csv"
 expect 0 "^approach" "cut off" export "$out/cut" --to csv -o -
 expect 2 "" "there is: csv" export "$out/runs" --to xml -o "$out/csv"
+# 530e9 x 12 bytes over 2.5 GB/s: 2544 s; Daly's formula for C 60, M 10800, D 120, R 300 at 3600 s: 4529.0666 s, 0.7948658
+expect 0 '"save_s": 2544,' "" checkpoint --parameters 530B --optimizer adam-universal --write 20Gbps --format json
+expect 0 '^asked,3600,4529.0666[0-9]*,0.7948657' "" checkpoint --save 60s --load 5m --down 2m --restart 0 --mtbf 3h -i 1h -f csv
+expect 0 "exact .* 18.3 min" "" checkpoint --save 60s --mtbf 3h --plot "$out/goodput.svg"
+grep -q "</svg>" "$out/goodput.svg" || { echo "commands: checkpoint --plot drew nothing" >&2; bad=1; }
+expect 0 "one save is under way at a time" "" checkpoint --model llama2-70b --gpus 512 --write 2GB/s --async --mtbf 8h
+expect 2 "" "a save takes" checkpoint --model llama2-70b --gpus 512 --write 2GB/s --async --mtbf 8h --interval 1m
+expect 2 "" "what is saved" checkpoint
+expect 2 "" "how fast is it written" checkpoint --size 1TB
+expect 2 "" 'did you mean "adam-mixed"' checkpoint --parameters 1B --write 1GB/s --optimizer adam-mixd
+expect 2 "" "takes a duration" checkpoint --save 5x
+expect 2 "" "needs --mtbf" checkpoint --save 60s --plot "$out/x.svg"
+expect 4 "Checkpoint" "none/x.svg" checkpoint --save 60s --mtbf 3h --plot "$out/none/x.svg"
 expect 0 "h100-sxm-8" "" profiles hardware
 expect 2 "" "no kind of profile" profiles hardwar
 expect 2 "" "did you mean" compar
