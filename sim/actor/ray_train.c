@@ -170,6 +170,25 @@ static void arm_resize(struct ray_train *t)
     t->resize = event_after(t->sim->events, stack_of(t)->ray_resize, EVENT_CONTROL, on_resize, t);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the workers: Ray Train sorts its workers by node before it numbers their ranks. The caller frees it. */
+static uint32_t *rank_nodes(const struct ray_train *t)
+{
+    uint32_t *nodes = xcalloc(t->workers + 1, sizeof *nodes);
+    for (uint32_t i = 0; i < t->workers && i < t->pg->n; i++) {
+        uint32_t at = t->pg->bundles[i].node;
+        const struct ray_pod *p = at == PG_NO_NODE ? NULL : t->gcs->raylets[at].pod;
+        nodes[i] = p && p->pod ? p->pod->node : 0;
+    }
+    qsort(nodes, t->workers, sizeof *nodes, by_number);
+    return nodes;
+}
+
 static void on_loaded(void *ctx, void *arg)
 {
     (void)ctx;
@@ -183,7 +202,9 @@ static void on_loaded(void *ctx, void *arg)
     t->poll_base_ns = sim_now(t->sim);
     job_started(t->sim, t->job);
     arm_resize(t);
-    train_run(t->sim, progress(t), who, n, t->workers, ppm ? (uint32_t)ppm : 1);
+    uint32_t *nodes = rank_nodes(t);
+    train_run(t->sim, progress(t), who, n, nodes, t->workers, ppm ? (uint32_t)ppm : 1);
+    free(nodes);
 }
 
 static void on_joined(void *ctx, void *arg)

@@ -11,7 +11,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "sim/operator/job.h"
 
 enum { GROUP_IDLE, GROUP_RENDEZVOUS, GROUP_LOADING, GROUP_RUNNING, GROUP_BROKEN };
@@ -89,6 +91,25 @@ static uint32_t collect(struct batch_job *b, struct train_shares who[TRAIN_MAX_A
     return n;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    const struct pod *x = *(struct pod *const *)a, *y = *(struct pod *const *)b;
+    return (x->spec.index > y->spec.index) - (x->spec.index < y->spec.index);
+}
+
+/* Of the ranks of the gang, by index. The caller frees it. */
+static uint32_t *rank_nodes(struct batch_job *b)
+{
+    struct pod **pods = xcalloc(b->n_in + 1, sizeof *pods);
+    uint32_t *nodes = xcalloc(b->n_in + 1, sizeof *nodes), n = 0;
+    for (struct pod *p = b->first; p; p = p->next)
+        if (place(p) == PLACE_IN && n < b->n_in) pods[n++] = p;
+    qsort(pods, n, sizeof(struct pod *), by_index);
+    for (uint32_t i = 0; i < n; i++) nodes[i] = pods[i]->node;
+    free(pods);
+    return nodes;
+}
+
 static void on_loaded(void *ctx, void *arg)
 {
     struct batch_job *b = arg;
@@ -105,7 +126,9 @@ static void on_loaded(void *ctx, void *arg)
     uint32_t n = collect(b, who);
     job_started(sim_of(b), b->job);
     uint32_t ppm = (uint32_t)((uint64_t)b->n_in * 1000000 / b->completions); /* admitted with fewer pods: slower */
-    train_run(sim_of(b), b->job->live->train, who, n, b->n_in, ppm);
+    uint32_t *nodes = rank_nodes(b);
+    train_run(sim_of(b), b->job->live->train, who, n, nodes, b->n_in, ppm);
+    free(nodes);
 }
 
 static void load_activity(struct batch_job *b, struct pod *p) { activity(b, p, ACT_CHECKPOINT_LOAD); }

@@ -18,7 +18,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "sim/operator/torch.h"
 
 enum { RANK_SHIFT = 4, RANK_MASK = 3 << RANK_SHIFT }; /* in pod->owner_tag */
@@ -117,6 +119,18 @@ static void collect_shares(struct torch_job *t, struct lifted *l)
         }
 }
 
+/* Of the ranks of the group, in the order that the operator numbers them. The caller frees it. */
+static uint32_t *rank_nodes(struct torch_job *t)
+{
+    uint32_t *nodes = xcalloc(t->n_in + 1, sizeof *nodes), n = 0;
+    for (uint32_t i = 0; i < t->n_types; i++)
+        for (uint32_t k = 0; k < t->type[i].top_pod; k++) {
+            const struct pod *p = t->type[i].pods[k];
+            if (p && ranks_state(p) == RANK_IN && n < t->n_in) nodes[n++] = p->node;
+        }
+    return nodes;
+}
+
 static void exit_done(struct torch_job *t, struct pod *p)
 {
     enter(t, p, RANK_OUT);
@@ -153,7 +167,9 @@ static void begin_steps(struct torch_job *t)
     for (uint32_t i = 0; i < l.n; i++) who[i] = (struct train_shares){l.accounts[i], l.shares[i]};
     uint32_t ppm = t->max ? (uint32_t)((uint64_t)t->n_in * 1000000 / t->nominal) : 1000000;
     job_started(sim_of(t), j);
-    train_run(sim_of(t), j->live->train, who, l.n, t->n_in, ppm);
+    uint32_t *nodes = rank_nodes(t);
+    train_run(sim_of(t), j->live->train, who, l.n, nodes, t->n_in, ppm);
+    free(nodes);
     if (t->max && t->n_wait && t->n_in < t->max) on_joined_running(t);
 }
 

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -39,7 +40,8 @@ struct train {
     int64_t since_ns;
     struct { int64_t compute, communication, data; } parts;
     struct train_shares who[TRAIN_MAX_ACCOUNTS];
-    uint32_t n_who, ranks;
+    uint32_t n_who, ranks, nodes_room;
+    uint32_t *nodes; /* of each rank */
     wide rank_ns, job_ns; /* trained, by all ranks together and by the job */
     struct fault_clock clocks[N_CLOCKS];
     struct event_id timer;
@@ -101,6 +103,7 @@ void train_destroy(struct sim *s, struct train *t)
 {
     if (!t) return;
     event_cancel(s->events, t->timer);
+    free(t->nodes);
     free(t);
 }
 
@@ -361,13 +364,29 @@ static void on_timer(void *ctx, void *arg)
     }
 }
 
-void train_run(struct sim *s, struct train *t, const struct train_shares *who, uint32_t n, uint32_t ranks,
-               uint32_t speed_ppm)
+static void keep_nodes(struct train *t, const uint32_t *nodes, uint32_t ranks)
+{
+    if (ranks > t->nodes_room) {
+        t->nodes = xrealloc(t->nodes, ranks * sizeof *t->nodes);
+        t->nodes_room = ranks;
+    }
+    memcpy(t->nodes, nodes, ranks * sizeof *t->nodes);
+    t->ranks = ranks;
+}
+
+const uint32_t *train_nodes(const struct train *t, uint32_t *ranks)
+{
+    *ranks = t->ranks;
+    return t->nodes;
+}
+
+void train_run(struct sim *s, struct train *t, const struct train_shares *who, uint32_t n, const uint32_t *nodes,
+               uint32_t ranks, uint32_t speed_ppm)
 {
     assert(t->segment == IDLE && n <= TRAIN_MAX_ACCOUNTS && ranks > 0 && speed_ppm > 0);
     for (uint32_t i = 0; i < n; i++) t->who[i] = who[i];
     t->n_who = n;
-    t->ranks = ranks;
+    keep_nodes(t, nodes, ranks);
     set_rate(s, t, speed_ppm);
     step_or_stall(s, t);
 }

@@ -5,7 +5,7 @@
  *
  *     struct train *t = train_create(sim, job, &hooks);
  *     hold_lift(sim, &pod_hold) ...            // the owner lifts the shares of all ranks,
- *     train_run(sim, t, &who, 1, ranks, ppm);  // all ranks step from now on
+ *     train_run(sim, t, &who, 1, nodes, ranks, ppm);  // all ranks step from now on
  *     ... hooks.end / hooks.crash / hooks.hang are called ...
  *     train_halt(sim, t);                     // ranks stop; the time since train_run is booked, part by part,
  *     hold_land(sim, &pod_hold, ACT_...) ...  // and the owner lands the shares
@@ -22,7 +22,7 @@
  * A blocking save books ACT_CHECKPOINT; the ranks count as running. An asynchronous one blocks for save_ns and is durable
  * background_ns later; a failure before that falls back to the save before.
  *
- * Units: ns, steps, shares. Memory: ~200 bytes, in the simulation's heap; train_destroy frees it.
+ * Units: ns, steps, shares. Memory: ~200 bytes and 4 a rank, in the simulation's heap; train_destroy frees it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -45,9 +45,10 @@ enum { TRAIN_MAX_ACCOUNTS = 8 };
 struct train *train_create(struct sim *, struct job *, const struct train_hooks *);
 void train_destroy(struct sim *, struct train *);
 
-/* Ranks step from now on. `speed_ppm`: 1,000,000 is the nominal size; an elastic job at half size has 500,000. */
-void train_run(struct sim *, struct train *, const struct train_shares *, uint32_t n, uint32_t ranks,
-               uint32_t speed_ppm);
+/* Ranks step from now on; a rank here is a process group of one pod. `nodes`: where each lies, in rank order (copied).
+ * `speed_ppm`: 1,000,000 is the nominal size; an elastic job at half size has 500,000. */
+void train_run(struct sim *, struct train *, const struct train_shares *, uint32_t n, const uint32_t *nodes,
+               uint32_t ranks, uint32_t speed_ppm);
 /* Ranks stop; what they did since train_run is booked. Work since the last durable checkpoint stays until a roll back. */
 void train_halt(struct sim *, struct train *);
 /* Work since the last durable checkpoint is lost. Returns the steps lost. */
@@ -55,6 +56,8 @@ int64_t train_roll_back(struct sim *, struct train *);
 
 /* A link of a node that it has ranks on went down or came back: the ranks stall, or step again. */
 void train_links(struct sim *, struct train *);
+/* Where the ranks of the last train_run lie, in rank order. */
+const uint32_t *train_nodes(const struct train *, uint32_t *ranks);
 
 bool train_running(const struct train *);
 bool train_done(const struct train *);
