@@ -46,7 +46,7 @@ const struct argp argp_calibrate_step = {
     options,
     parse,
     "",
-    "Fit the numbers of the step model (two a GPU family, five for all) to measured training steps, and predict others."
+    "Fit the numbers of the step model (three a GPU family, five for all) to measured training steps, and predict others."
     "\v"
     "csv: row,predicted_step_s; row counts the data rows of --predict from 1.\n"
     "Columns: gpu, n_gpus, model or n_params, seqlen, microbatch, grad_accum, global_batch_seq, precision, sharding, "

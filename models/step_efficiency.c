@@ -11,28 +11,35 @@
 #define PCIE_BYTES_PER_S 25e9 /* what a PCIe 4 x16 slot carries a direction */
 
 const struct step_coefficients step_coefficients_default = {
-    .activation_bytes = 360, .fp8_gain = 1.63, .exposed = 1.27, .hop_s = 2.9e-6, .step_s = 0.018};
+    .activation_bytes = 279, .forward = 0.754, .exposed = 1.09, .hop_s = 2.1e-6, .step_s = 0.026};
 
 static const struct { const char *family; struct gpu_coefficients numbers; } families[] = {
-    {"a100", {0.98, 0.364}},
-    {"h100", {0.92, 0.346}},
+    {"a100", {0.885, 0.356, 2.0}},
+    {"h100", {0.811, 0.341, 1.55}},
 };
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 struct gpu_coefficients gpu_coefficients_default(const char *family)
 {
-    struct gpu_coefficients mean = {0, 0};
+    struct gpu_coefficients mean = {0, 0, 0};
     for (size_t i = 0; i < N_FAMILIES; i++) {
         if (!strcmp(families[i].family, family)) return families[i].numbers;
         mean.gemm += families[i].numbers.gemm / N_FAMILIES;
         mean.attention += families[i].numbers.attention / N_FAMILIES;
+        mean.fp8 += families[i].numbers.fp8 / N_FAMILIES;
     }
     return mean;
 }
 
-static double layer_flops(const struct step_work *w)
+/* What is done again, over forward and backward; `speed` 1 counts operations, `forward` time. */
+static double again(const struct step_work *w, double speed)
 {
-    return 2 * w->tokens * 12 * w->layers * w->hidden * w->hidden * (3 + w->recompute) / w->tensor;
+    return w->recompute ? speed / 3 : 0;
+}
+
+static double layer_flops(const struct step_work *w, double speed)
+{
+    return 72 * w->tokens * w->layers * w->hidden * w->hidden * (1 + again(w, speed)) / w->tensor;
 }
 
 static double head_flops(const struct step_work *w)
@@ -40,9 +47,9 @@ static double head_flops(const struct step_work *w)
     return 6 * w->tokens * w->hidden * w->vocabulary / w->tensor;
 }
 
-static double attention_flops(const struct step_work *w)
+static double attention_flops(const struct step_work *w, double speed)
 {
-    return 2 * w->tokens * w->sequence * w->hidden * w->layers * (3.5 + w->recompute) / w->tensor;
+    return 2 * w->tokens * w->sequence * w->hidden * w->layers * (3.5 + 3 * again(w, speed)) / w->tensor;
 }
 
 static double kept_bytes(const struct step_work *w)
@@ -53,11 +60,11 @@ static double kept_bytes(const struct step_work *w)
 struct step_kernels step_kernels(const struct step_work *w, const struct gpu_spec *gpu, const struct gpu_coefficients *own,
                                  const struct step_coefficients *all)
 {
-    double reached = gpu->peak_flops * gpu->matmul, gain = w->fp8 && gpu->fp8_flops > 0 ? all->fp8_gain : 1;
-    double layers = all->activation_bytes * w->tokens * w->hidden * w->layers * (1 + w->recompute / 3.0);
+    double reached = gpu->peak_flops * gpu->matmul, gain = w->fp8 && gpu->fp8_flops > 0 ? own->fp8 : 1;
+    double layers = all->activation_bytes * w->tokens * w->hidden * w->layers * (1 + again(w, all->forward));
     struct step_kernels k;
-    k.gemm_s = (layer_flops(w) / gain + head_flops(w)) / (reached * own->gemm);
-    k.attention_s = attention_flops(w) / (reached * gpu->mma * own->attention);
+    k.gemm_s = (layer_flops(w, all->forward) / gain + head_flops(w)) / (reached * own->gemm);
+    k.attention_s = attention_flops(w, all->forward) / (reached * gpu->mma * own->attention);
     k.memory_s = (layers + LOGIT_BYTES * w->tokens * w->vocabulary) / w->tensor / gpu->memory_bytes_per_s;
     return k;
 }
@@ -92,5 +99,5 @@ double step_efficiency(const struct step_work *w, const struct gpu_spec *gpu, co
                        const struct step_coefficients *all)
 {
     struct step_kernels k = step_kernels(w, gpu, own, all);
-    return (layer_flops(w) + head_flops(w) + attention_flops(w)) / (gpu->peak_flops * step_kernels_s(&k));
+    return (layer_flops(w, 1) + head_flops(w) + attention_flops(w, 1)) / (gpu->peak_flops * step_kernels_s(&k));
 }

@@ -4,15 +4,16 @@
  *     struct step_kernels k = step_kernels(&w, gpu_spec_find("h100_80gb"), &step_coefficients_default("h100"));
  *     step_sharded_s(&w, ...)                 // of a whole step with FSDP or DDP
  *
- * Formula. A micro-batch of n tokens, sequences of s tokens, L layers of width h, vocabulary V, r = 1 with full recompute
- * (activation checkpointing), else 0; each term divided by tensor parallelism where the work is:
- *   matrix products   2 n (12 L h^2) (3 + r) + 6 n h V     FLOPs over peak x matmul x `gemm`; the layers' (3 + r) share
- *                     runs `fp8_gain` times as fast in 8 bits. Kaplan et al. (arXiv 2001.08361), section 2.1
- *   attention         2 n s h L (1 + 2.5 + r)              FLOPs over peak x mma x matmul x `attention`: causal half of
- *                     4 n s h L forward; FlashAttention's backward pass has 5 products for the forward's 2 (Dao, arXiv
- *                     2307.08691, section 2.3)
- *   memory-bound      `activation_bytes` n h L (1 + r/3) + 32 n V    over the memory bandwidth: norms, activations, residuals,
- *                     casts, and the loss in 32 bits: logits written, cast, read twice, gradient written and cast
+ * Formula. A micro-batch of n tokens, sequences of s tokens, L layers of width h, vocabulary V; R = `forward` / 3 where
+ * everything is computed a second time (activation checkpointing), else 0; divided by tensor parallelism where the work is:
+ *   matrix products   (72 n L h^2 (1 + R) / gain + 6 n h V) FLOPs over peak x matmul x `gemm`; gain is `fp8` in 8 bits, else
+ *                     1. Kaplan et al. (arXiv 2001.08361), section 2.1
+ *   attention         2 n s h L (3.5 + 3 R) FLOPs over peak x matmul x mma x `attention`: forward the causal half of
+ *                     4 n s h L; FlashAttention's backward pass has 5 products for the forward's 2 (Dao, arXiv 2307.08691,
+ *                     section 2.3)
+ *   memory-bound      (`activation_bytes` n h L (1 + R) + 32 n V) bytes over the memory bandwidth: norms, activation
+ *                     function, residuals, casts; and the loss in 32 bits: logits written, cast, read twice, their gradient
+ *                     written and cast
  * Of the data-parallel traffic of N parameters over G ranks, a micro-batch, with busbw the slower of link and node network:
  *   full sharding     gather, gather, reduce-scatter in 16 bits: 6 N bytes, 3 L collectives
  *   gradients only    gather, reduce-scatter:                    4 N bytes, 2 L collectives
@@ -21,9 +22,9 @@
  *                     Patarasuk and Yuan 2009)
  * A step has `micro_batches` of these, Adam's pass over its state (32 N / G bytes over memory bandwidth), and `step_s`.
  *
- * Coefficients: two a GPU family (gemm, attention) and five for all; the defaults were calibrated by `trainyard
- * calibrate step` on the 144 public rows of MosaicML's llm-foundry table (docs/models.md has the errors of rows left
- * out). Pure; seconds; no function of libm. Cost: O(1).
+ * Coefficients: three a GPU family and five for all. The defaults were calibrated by `trainyard calibrate step` on the 144
+ * public rows of MosaicML's llm-foundry table; docs/models.md has the errors of rows left out. Pure; seconds; no function
+ * of libm. Cost: O(1).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -49,15 +50,19 @@ struct step_work {
 };
 
 /* Numbers of a GPU family. */
-struct gpu_coefficients { double gemm, attention; };
+struct gpu_coefficients {
+    double gemm;      /* of what the largest matrix products reach */
+    double attention; /* of the same, by the instructions that FlashAttention-2 uses */
+    double fp8;       /* layers' matrix products in 8 bits: times the speed of 16; of no use where there is no such unit */
+};
 
 /* Numbers for all. */
 struct step_coefficients {
     double activation_bytes; /* moved a token, layer and unit of width, forward and backward */
-    double fp8_gain;
-    double exposed;          /* time shown over time at the links' specified bandwidth */
+    double forward;          /* time of a forward pass that is done again, over a third of forward and backward */
+    double exposed;          /* time of traffic that shows, over its time at the links' specified bandwidth */
     double hop_s;
-    double step_s;           /* a step, whatever its size: launch, logging, clipping, barrier */
+    double step_s;           /* a step, whatever its size: launch, clipping, logging, barrier */
 };
 
 extern const struct step_coefficients step_coefficients_default;

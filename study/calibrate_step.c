@@ -15,29 +15,35 @@
 #include "base/mem.h"
 
 #define SOFT       0.03
-#define HELD       0.02 /* the weight of a default: that of one measurement with this error */
+#define HELD       0.02 /* the weight of what a number is held to: that of one measurement with this error */
 #define ITERATIONS 100
 
-/* The numbers for all, in the order of the fit; then come two a family. */
-static const struct number { const char *name, *unit; size_t at; } numbers[] = {
-    {"activation_bytes", "bytes a token, layer and unit of width", offsetof(struct step_coefficients, activation_bytes)},
-    {"fp8_gain", "times the speed of 16 bits", offsetof(struct step_coefficients, fp8_gain)},
-    {"exposed", "of the time at the links' specified bandwidth", offsetof(struct step_coefficients, exposed)},
-    {"hop_s", "seconds", offsetof(struct step_coefficients, hop_s)},
-    {"step_s", "seconds", offsetof(struct step_coefficients, step_s)},
+/* The numbers, and where the fit begins and is held: not what some rows gave, but what is to be expected of them. */
+struct number { const char *name; size_t at; double expected; };
+static const struct number for_all[] = {
+    {"activation_bytes", offsetof(struct step_coefficients, activation_bytes), 200 }, /* twice the 84 bytes of elementwise kernels, fused badly */
+    {"forward",          offsetof(struct step_coefficients, forward),          1   }, /* a third of forward and backward */
+    {"exposed",          offsetof(struct step_coefficients, exposed),          1   }, /* nothing hidden, links at their specification */
+    {"hop_s",            offsetof(struct step_coefficients, hop_s),            3e-6}, /* NCCL, src/graph/tuning.cc: 3.4 us over NVLink */
+    {"step_s",           offsetof(struct step_coefficients, step_s),           0.02},
 };
-enum { N_ALL = sizeof numbers / sizeof *numbers, N_OWN = 2 };
+static const struct number for_one[] = {
+    {"gemm",      offsetof(struct gpu_coefficients, gemm),      1  }, /* as the largest products */
+    {"attention", offsetof(struct gpu_coefficients, attention), 0.5},
+    {"fp8",       offsetof(struct gpu_coefficients, fp8),       2  }, /* the ratio of the peaks */
+};
+enum { N_ALL = sizeof for_all / sizeof *for_all, N_OWN = sizeof for_one / sizeof *for_one };
 
-static double *number_of(struct step_coefficients *c, size_t i)
+static double *number_in(void *numbers, const struct number *n)
 {
-    return (double *)(void *)((char *)c + numbers[i].at);
+    return (double *)(void *)((char *)numbers + n->at);
 }
 
 struct fitting {
     const struct step_row *rows;
     size_t n;
     struct step_calibration *c;
-    double held[N_ALL + N_OWN * STEP_FAMILIES_MAX]; /* logarithms of the defaults */
+    double held[N_ALL + N_OWN * STEP_FAMILIES_MAX]; /* logarithms of what is expected */
 };
 
 static size_t n_numbers(const struct step_calibration *c)
@@ -45,11 +51,15 @@ static size_t n_numbers(const struct step_calibration *c)
     return N_ALL + N_OWN * c->n_families;
 }
 
+static const struct number *number_info(size_t i)
+{
+    return i < N_ALL ? &for_all[i] : &for_one[(i - N_ALL) % N_OWN];
+}
+
 static double *number_at(struct step_calibration *c, size_t i)
 {
-    if (i < N_ALL) return number_of(&c->all, i);
-    struct gpu_coefficients *own = &c->family[(i - N_ALL) / N_OWN].numbers;
-    return (i - N_ALL) % N_OWN ? &own->attention : &own->gemm;
+    return i < N_ALL ? number_in(&c->all, &for_all[i])
+                     : number_in(&c->family[(i - N_ALL) / N_OWN].numbers, number_info(i));
 }
 
 static double soft_residual(double e)
@@ -73,14 +83,13 @@ static int residuals(const gsl_vector *x, void *arg, gsl_vector *f)
 
 static void start(const struct step_row *rows, size_t n, struct step_calibration *c)
 {
-    *c = (struct step_calibration){.all = step_coefficients_default, .n_rows = n};
+    *c = (struct step_calibration){.n_rows = n};
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
         while (k < c->n_families && strcmp(c->family[k].name, rows[i].gpu->family)) k++;
         if (k == STEP_FAMILIES_MAX) continue;
         if (k == c->n_families)
-            c->family[c->n_families++] = (struct step_family){
-                .name = rows[i].gpu->family, .numbers = gpu_coefficients_default(rows[i].gpu->family)};
+            c->family[c->n_families++].name = rows[i].gpu->family;
         c->family[k].rows++;
     }
 }
@@ -94,7 +103,7 @@ static void minimise(struct fitting *fit)
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, fit->n + p, p);
     for (size_t i = 0; i < p; i++) {
-        fit->held[i] = log(*number_at(fit->c, i));
+        fit->held[i] = log(number_info(i)->expected);
         gsl_vector_set(x, i, fit->held[i]);
     }
     gsl_multifit_nlinear_init(x, &fdf, w);
@@ -125,11 +134,12 @@ void calibrate_step(const struct step_row *rows, size_t n, struct step_calibrati
 
 struct gpu_coefficients calibrated_gpu(const struct step_calibration *c, const char *family)
 {
-    struct gpu_coefficients mean = {0, 0};
+    struct gpu_coefficients mean = {0, 0, 0};
     for (size_t i = 0; i < c->n_families; i++) {
-        if (!strcmp(c->family[i].name, family)) return c->family[i].numbers;
-        mean.gemm += c->family[i].numbers.gemm / (double)c->n_families;
-        mean.attention += c->family[i].numbers.attention / (double)c->n_families;
+        struct gpu_coefficients own = c->family[i].numbers;
+        if (!strcmp(c->family[i].name, family)) return own;
+        for (size_t k = 0; k < N_OWN; k++)
+            *number_in(&mean, &for_one[k]) += *number_in(&own, &for_one[k]) / (double)c->n_families;
     }
     return mean;
 }
@@ -145,15 +155,15 @@ static void write_families(const struct step_calibration *c, struct json_writer 
     json_write_key(w, "gpus");
     json_write_object(w);
     for (size_t i = 0; i < c->n_families; i++) {
-        const struct step_family *f = &c->family[i];
-        json_write_key(w, f->name);
+        struct step_family f = c->family[i];
+        json_write_key(w, f.name);
         json_write_object_inline(w);
         json_write_key(w, "rows");
-        json_write_uint64(w, f->rows);
-        json_write_key(w, "gemm");
-        json_write_double(w, f->numbers.gemm);
-        json_write_key(w, "attention");
-        json_write_double(w, f->numbers.attention);
+        json_write_uint64(w, f.rows);
+        for (size_t k = 0; k < N_OWN; k++) {
+            json_write_key(w, for_one[k].name);
+            json_write_double(w, *number_in(&f.numbers, &for_one[k]));
+        }
         json_write_end(w);
     }
     json_write_end(w);
@@ -172,8 +182,8 @@ void step_calibration_write(const struct step_calibration *c, const char *source
     json_write_key(&w, "rows");
     json_write_uint64(&w, c->n_rows);
     for (size_t i = 0; i < N_ALL; i++) {
-        json_write_key(&w, numbers[i].name);
-        json_write_double(&w, *number_of(&all, i));
+        json_write_key(&w, for_all[i].name);
+        json_write_double(&w, *number_in(&all, &for_all[i]));
     }
     write_families(c, &w);
     json_write_end(&w);

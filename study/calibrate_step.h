@@ -4,12 +4,12 @@
  *     calibrate_step(rows, n, &c);
  *     double s = calibrated_step_s(&c, &other_row);
  *
- * Fits the coefficients of models/step_efficiency.h: two numbers for each GPU family that has rows, five for all. What is
+ * Fits the coefficients of models/step_efficiency.h: three numbers for each GPU family that has rows, five for all. What is
  * minimised is the sum over rows of soft(ln predicted - ln measured), soft(e) = 2 f^2 (sqrt(1 + (e/f)^2) - 1) with f = 3 %:
  * squares for small errors, absolute values for large ones, so that a few rows that something else slowed do not pull
  * (soft L1, Charbonnier et al. 1997). Levenberg-Marquardt on the logarithms of the numbers (GSL, multifit_nlinear). Each
- * number is held to its default as by one more measurement of it that is right within a factor e: what the rows do not
- * tell (no run in 8 bits, one node only) stays as published.
+ * number is held to what specification and kernel counts let expect, as by one more measurement that is right within a
+ * factor e: what the rows do not tell (no run in 8 bits, one node only) stays there.
  *
  * A family without rows takes the mean of those that have some: only the specification tells the two apart.
  * Order of rows does not matter but for rounding. Cost: about 10 ms for 144 rows.
