@@ -94,6 +94,16 @@ expect 2 "" "needs --mtbf" checkpoint --save 60s --plot "$out/x.svg"
 expect 4 "Checkpoint" "none/x.svg" checkpoint --save 60s --mtbf 3h --plot "$out/none/x.svg"
 expect 0 "h100-sxm-8" "" profiles hardware
 expect 2 "" "no kind of profile" profiles hardwar
+steps=$out/steps.csv
+printf 'gpu,model,n_gpus,microbatch,grad_accum,derived_step_time_s\na100_80gb,7b,8,8,2,12\n' >"$steps"
+expect 0 "^row,predicted_step_s" "" calibrate step --train "$steps" --predict "$steps" --format csv
+expect 0 "measured steps, fitted" "" calibrate step --train "$steps" --predict "$steps"
+expect 0 '"predicted_step_s"' "" calibrate step --train "$steps" --predict "$steps" --format json
+expect 0 '"activation_bytes"' "" calibrate step --train "$steps" -o -
+expect 2 "" "train CSV is missing" calibrate step
+expect 2 "" "is missing" calibrate step --train "$steps"
+expect 3 "" "No such file" calibrate step --train "$out/none.csv" --predict "$steps"
+expect 4 "" "No such file" calibrate step --train "$steps" -o "$out/none/profile.json"
 expect 2 "" "did you mean" compar
 expect 2 "" "strict is given twice" run $tiny -a strict -a strict
 expect 2 "" "is empty" run $tiny -o ""

@@ -1,0 +1,249 @@
+/* test_calibrate_step.c - the step model against MosaicML's llm-foundry table, always on rows that were not fitted.
+ *
+ *     build/tests/study/test_calibrate_step        prints every split with two baselines beside it
+ *
+ * A split puts each row into a fold by something that is known before (its number, its model, its GPU); a fold is predicted
+ * from the rows of the other folds. Goals: issue 4, check 4.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "study/calibrate_step.h"
+#include "tests/support/doc_section.h"
+#include "tests/support/shared.h"
+
+#define TABLE "data/training/mosaicml_llm_foundry.csv"
+enum { TRAIN_ONLY = -1 };
+
+/* ---- who predicts: from n measured rows, the seconds of m others ---- */
+
+typedef void predict_fn(const struct step_row *train, size_t n, const struct step_row *test, size_t m, double *s);
+
+static void by_formula(const struct step_row *train, size_t n, const struct step_row *test, size_t m, double *s)
+{
+    struct step_calibration c;
+    calibrate_step(train, n, &c);
+    for (size_t i = 0; i < m; i++) s[i] = calibrated_step_s(&c, &test[i]);
+}
+
+/* 6 N + 12 L h s a token, over the 16-bit peak: seconds at an MFU of 1. */
+static double ideal_s(const struct step_row *r)
+{
+    const struct step_work *w = &r->work;
+    double flops = w->tokens * w->micro_batches * (6 * w->parameters + 12 * w->layers * w->hidden * w->sequence);
+    return flops / r->gpu->peak_flops;
+}
+
+static bool alike(const struct step_row *a, const struct step_row *b)
+{
+    return a->gpu == b->gpu && a->work.fp8 == b->work.fp8;
+}
+
+/* The mean MFU of the rows on the same GPU at the same precision, else of all. */
+static void by_mfu(const struct step_row *train, size_t n, const struct step_row *test, size_t m, double *s)
+{
+    for (size_t i = 0; i < m; i++) {
+        double sum[2] = {0, 0}, count[2] = {0, 0};
+        for (size_t k = 0; k < n; k++)
+            for (int all = !alike(&train[k], &test[i]); all < 2; all++) {
+                sum[all] += ideal_s(&train[k]) / train[k].step_s;
+                count[all]++;
+            }
+        bool all = count[0] == 0;
+        s[i] = ideal_s(&test[i]) * count[all] / sum[all];
+    }
+}
+
+static double distance(const struct step_row *a, const struct step_row *b)
+{
+    double x[] = {log(a->work.parameters / b->work.parameters), log(a->work.sequence / b->work.sequence),
+                  log(a->work.ranks / b->work.ranks), log(a->work.tokens / b->work.tokens),
+                  a->work.recompute != b->work.recompute, 10 * !alike(a, b)};
+    double sum = 0;
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) sum += x[i] * x[i];
+    return sum;
+}
+
+/* The MFU of the row that is most alike. */
+static void by_neighbour(const struct step_row *train, size_t n, const struct step_row *test, size_t m, double *s)
+{
+    for (size_t i = 0; i < m; i++) {
+        const struct step_row *near = &train[0];
+        for (size_t k = 1; k < n; k++)
+            if (distance(&train[k], &test[i]) < distance(near, &test[i])) near = &train[k];
+        s[i] = ideal_s(&test[i]) * near->step_s / ideal_s(near);
+    }
+}
+
+enum { FORMULA, MFU, NEIGHBOUR, N_PREDICTORS };
+static predict_fn *const predictors[N_PREDICTORS] = {by_formula, by_mfu, by_neighbour};
+
+/* ---- splits ---- */
+
+static int by_row(const struct step_row *r) { return (int)(r->row % 5); }
+static int by_row_pairs(const struct step_row *r) { return (int)(r->row / 2 % 5); }
+static int by_row_tenth(const struct step_row *r) { return (int)(r->row * 7 % 10); }
+static int by_half(const struct step_row *r) { return (int)(r->row % 2); }
+static int by_block(const struct step_row *r) { return (int)(r->row / 12); }
+static int by_model(const struct step_row *r) { return (int)r->work.hidden / 256; }
+static int by_sequence(const struct step_row *r) { return (int)(log2(r->work.sequence) + 0.5); }
+static int by_scale(const struct step_row *r) { return r->work.ranks >= 128 ? 0 : TRAIN_ONLY; }
+static int by_family(const struct step_row *r) { return strcmp(r->gpu->family, "h100") ? TRAIN_ONLY : 0; }
+static int by_family_16(const struct step_row *r) { return by_family(r) == 0 && r->work.fp8 ? 1 : by_family(r); }
+
+static const struct split {
+    const char *name;
+    int (*fold)(const struct step_row *);
+    double median, p90; /* goals, percent; 0: none */
+    bool family;        /* rows of the tested GPU never train, whatever their fold */
+} splits[] = {
+    {"5 folds, row modulo 5",                            by_row,       4, 12, false},
+    {"5 folds, pairs of rows",                           by_row_pairs, 4, 12, false},
+    {"10 folds",                                         by_row_tenth, 4, 12, false},
+    {"halves (even from odd rows and the reverse)",      by_half,      4, 12, false},
+    {"blocks of 12 neighbouring rows",                   by_block,     0, 0,  false},
+    {"one model size left out",                          by_model,     0, 0,  false},
+    {"one sequence length left out",                     by_sequence,  0, 0,  false},
+    {"up to 64 GPUs → 128 and more",                     by_scale,     8, 0,  false},
+    {"A100 → H100, from specifications (16 bits)",       by_family_16, 8, 0,  true },
+    {"A100 → H100, 8-bit rows as well",                  by_family,    8, 0,  true },
+};
+enum { N_SPLITS = sizeof splits / sizeof *splits, FOLDS_MAX = 64 };
+
+struct errors { size_t n; double median, p90; };
+
+/* Relative errors of the rows that some fold tests. */
+static struct errors held_out(const struct split *split, const struct step_table *t, predict_fn *predict)
+{
+    struct step_row *train = xcalloc(t->rows.n, sizeof *train), *test = xcalloc(t->rows.n, sizeof *test);
+    double *s = xcalloc(t->rows.n, sizeof *s), *error = xcalloc(t->rows.n, sizeof *error);
+    struct errors e = {0, 0, 0};
+    for (int fold = 0; fold < FOLDS_MAX; fold++) {
+        size_t n = 0, m = 0;
+        for (size_t i = 0; i < t->rows.n; i++) {
+            int own = split->fold(&t->rows.v[i]);
+            if (own == fold) test[m++] = t->rows.v[i];
+            else if (own == TRAIN_ONLY || !split->family) train[n++] = t->rows.v[i];
+        }
+        if (m == 0 || (split->fold == by_family_16 && fold == 1)) continue;
+        predict(train, n, test, m, s);
+        for (size_t i = 0; i < m; i++) error[e.n++] = s[i] / test[i].step_s - 1;
+    }
+    e.median = 100 * absolute_quantile(error, e.n, 0.5);
+    e.p90 = 100 * absolute_quantile(error, e.n, 0.9);
+    free(train);
+    free(test);
+    free(s);
+    free(error);
+    return e;
+}
+
+static void read_table(struct step_table *t)
+{
+    char path[SHARED_PATH_MAX];
+    struct diag d = {0};
+    shared_path(path, TABLE);
+    assert_true(step_table_read(path, STEP_TABLE_MEASURED, t, &d));
+    diag_free(&d);
+}
+
+static void add_line(struct str *s, const struct split *split, const struct errors e[N_PREDICTORS])
+{
+    str_printf(s, "| %s | %zu |", split->name, e[FORMULA].n);
+    for (int p = 0; p < N_PREDICTORS; p++) str_printf(s, " %.1f / %.1f |", e[p].median, e[p].p90);
+    if (split->p90 > 0) str_printf(s, " %g / %g |\n", split->median, split->p90);
+    else if (split->median > 0) str_printf(s, " %g median |\n", split->median);
+    else str_append(s, " |\n");
+}
+
+static void rows_left_out_are_predicted(void **state)
+{
+    struct step_table t = {0};
+    struct str s = {0};
+    size_t missed = 0;
+    (void)state;
+    read_table(&t);
+    str_append(&s, "| rows left out | rows | formula | constant MFU | nearest neighbour | goal |\n|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < N_SPLITS; i++) {
+        const struct split *split = &splits[i];
+        struct errors e[N_PREDICTORS];
+        for (int p = 0; p < N_PREDICTORS; p++) e[p] = held_out(split, &t, predictors[p]);
+        add_line(&s, split, e);
+        missed += (split->median > 0 && e[FORMULA].median > split->median) ||
+                  (split->p90 > 0 && e[FORMULA].p90 > split->p90) || e[FORMULA].median > e[MFU].median;
+    }
+    doc_section("docs/models.md", "step errors", str_text(&s));
+    assert_int_equal(missed, 0);
+    str_free(&s);
+    step_table_free(&t);
+}
+
+/* Rows made by the formula itself, with known numbers, give the numbers back. */
+static void known_numbers_are_found(void **state)
+{
+    static const struct step_coefficients all = {250, 0.8, 1.2, 4e-6, 0.03};
+    static const struct gpu_coefficients own = {0.8, 0.4, 1.7};
+    struct step_row rows[144];
+    struct step_calibration c;
+    size_t n = 0;
+    (void)state;
+    for (int k = 0; k < 144; k++) {
+        struct step_row *r = &rows[n++];
+        double layers = 12 + 4 * (k % 7), hidden = 768 + 512 * (k % 5), sequence = 512 << k % 6;
+        *r = (struct step_row){.gpu = gpu_spec_find("h100_80gb")};
+        r->work = (struct step_work){.parameters = 12 * layers * hidden * hidden + 50368 * hidden, .layers = layers,
+                                     .hidden = hidden, .vocabulary = 50368, .sequence = sequence, .tokens = 8192 << k % 3,
+                                     .micro_batches = 1 + k % 4, .ranks = 8 << k % 7, .ranks_per_node = 8, .tensor = 1,
+                                     .sharding = k % 4 ? SHARD_FULL : SHARD_GRADIENTS, .recompute = k % 3 == 0,
+                                     .fp8 = k % 11 == 0};
+        r->step_s = step_sharded_s(&r->work, r->gpu, &own, &all);
+    }
+    calibrate_step(rows, n, &c);
+    assert_int_equal(c.n_families, 1);
+    double got[] = {c.all.activation_bytes, c.all.forward, c.all.exposed, c.all.hop_s, c.all.step_s,
+                    c.family[0].numbers.gemm, c.family[0].numbers.attention, c.family[0].numbers.fp8};
+    double want[] = {250, 0.8, 1.2, 4e-6, 0.03, 0.8, 0.4, 1.7};
+    for (size_t i = 0; i < sizeof got / sizeof *got; i++) assert_true(fabs(got[i] / want[i] - 1) < 0.02);
+    assert_true(c.median < 1e-3);
+}
+
+/* The shipped numbers are those that the public table gives. */
+static void shipped_numbers_are_the_calibrated(void **state)
+{
+    struct step_table t = {0};
+    struct step_calibration c;
+    (void)state;
+    read_table(&t);
+    calibrate_step(t.rows.v, t.rows.n, &c);
+    const struct step_coefficients *shipped = &step_coefficients_default;
+    double ratio[] = {c.all.activation_bytes / shipped->activation_bytes, c.all.forward / shipped->forward,
+                      c.all.exposed / shipped->exposed, c.all.hop_s / shipped->hop_s, c.all.step_s / shipped->step_s};
+    for (size_t i = 0; i < sizeof ratio / sizeof *ratio; i++) assert_true(fabs(ratio[i] - 1) < 0.02);
+    for (size_t i = 0; i < c.n_families; i++) {
+        struct gpu_coefficients own = gpu_coefficients_default(c.family[i].name);
+        assert_true(fabs(own.gemm / c.family[i].numbers.gemm - 1) < 0.02);
+        assert_true(fabs(own.attention / c.family[i].numbers.attention - 1) < 0.02);
+    }
+    step_table_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_left_out_are_predicted),
+        cmocka_unit_test(known_numbers_are_found),
+        cmocka_unit_test(shipped_numbers_are_the_calibrated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
