@@ -48,6 +48,7 @@ struct ring {
 
 struct event_queue {
     int64_t now_ns;  /* first: event_clock reads it */
+    int64_t horizon_ns; /* of the step that runs */
     event_key *keys; /* starts a cache line within `block` */
     void *block;
     uint32_t heap_count, heap_capacity;
@@ -68,6 +69,7 @@ struct event_queue *event_queue_create(void)
 {
     struct event_queue *q = xcalloc(1, sizeof *q);
     q->free_slot = UINT32_MAX;
+    q->horizon_ns = EVENT_NEVER;
     return q;
 }
 
@@ -393,6 +395,7 @@ static inline bool call_next(struct event_queue *q, void *ctx, int64_t horizon_n
     unsigned from;
     event_key k = first_key(q, &from);
     if (k == KEY_NONE || key_time(k) > horizon_ns) return false;
+    q->horizon_ns = horizon_ns;
     drop_first(q, from);
     if (q->heap_count) __builtin_prefetch(&q->slots[key_slot(q->keys[HEAP_SHIFT])]);
     struct slot slot = q->slots[key_slot(k)];
@@ -433,7 +436,7 @@ int64_t event_next_time(struct event_queue *q)
 bool event_skip_to(struct event_queue *q, int64_t t_ns)
 {
     assert(t_ns >= q->now_ns);
-    if (event_next_time(q) <= t_ns) return false;
+    if (t_ns > q->horizon_ns || event_next_time(q) <= t_ns) return false;
     q->now_ns = t_ns;
     return true;
 }

@@ -102,8 +102,9 @@ static inline int64_t event_clock(const struct event_queue *q) /* now, ns */
 {
     return *(const int64_t *)q; /* inline: everything asks for the time */
 }
-/* Moves the clock to t_ns when nothing is pending at or before it, and tells whether it did: a callback that would only
- * schedule itself again goes on at once instead, with the same result. */
+/* Moves the clock to t_ns when nothing is pending at or before it and the horizon of the step that runs is not passed,
+ * and tells whether it did: a callback whose last act would be to schedule an event of its own for that time goes on at
+ * once instead, with the same result. */
 bool event_skip_to(struct event_queue *q, int64_t t_ns);
 
 int64_t event_next_time(struct event_queue *q);        /* of the next event; EVENT_NEVER when none is pending */

@@ -181,17 +181,31 @@ static void finish_event(void *ctx, void *arg)
     finish(arg);
 }
 
+bool workqueue_is_served(const struct workqueue *w)
+{
+    return w->busy == w->workers || w->length == 0;
+}
+
+/* The worker is busy until then. When that is the last act of this event, and nothing lies between, it is over at once. */
+static void work_until(struct item *item, int64_t t_ns)
+{
+    struct workqueue *w = item->w;
+    if (t_ns < EVENT_NEVER && workqueue_is_served(w) && event_skip_to(w->events, t_ns)) finish(item);
+    else item->finish = event_at(w->events, t_ns, EVENT_CONTROL, finish_event, item);
+}
+
+/* A function that goes on at once may be done before it returns; whom it wakes comes by an event of its own. */
 static void serve(void *ctx, void *arg)
 {
     struct workqueue *w = arg;
-    while (w->busy < w->workers && w->length > 0) {
+    while (!workqueue_is_served(w) && !event_is_pending(w->events, w->serve)) {
         struct item *item = take(w);
         item->wanted = false;
         item->in_work = true;
         w->busy++;
         int64_t busy_ns = w->fn(ctx, w->arg, item->key);
         assert(busy_ns < 0 || item->in_work);
-        if (busy_ns >= 0) item->finish = event_after(w->events, busy_ns, EVENT_CONTROL, finish_event, item);
+        if (busy_ns >= 0) work_until(item, event_clock(w->events) + busy_ns);
     }
 }
 

@@ -13,7 +13,8 @@
  * within workqueue_add(). It returns for how long (ns >= 0) the worker is busy, or WORKQUEUE_OPEN when that is not yet
  * known: then the worker stays with the key until workqueue_done().
  *
- * Cost: O(1) expected a call, beside the events: one each time a worker is woken, one a key served. Memory: grows with
+ * Cost: O(1) expected a call, beside the events: one each time a worker is woken, and one a key served when something else
+ * happens while it is. Memory: grows with
  * the most keys known at one time (waiting, delayed or worked on). The queue is owned by the caller and must be
  * destroyed before its event queue.
  *
@@ -36,6 +37,9 @@ void workqueue_destroy(struct workqueue *w); /* cancels its events; NULL is fine
 
 void workqueue_add(struct workqueue *w, uint64_t key);
 void workqueue_add_after(struct workqueue *w, uint64_t key, int64_t delay_ns);
+
+/* True when no key waits for a free worker: then the function is the last act of its event (event_skip_to). */
+bool workqueue_is_served(const struct workqueue *w);
 
 /* Frees the worker that took `key` and answered WORKQUEUE_OPEN. False when no worker holds it in that way. */
 bool workqueue_done(struct workqueue *w, uint64_t key);

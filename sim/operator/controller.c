@@ -244,8 +244,6 @@ void torch_collect_garbage(struct torch_job *t)
 
 /* ---- a reconcile ---- */
 
-static void next_call(struct torch_job *t);
-
 static void after_end(struct torch_job *t)
 {
     ranks_job_over(t);
@@ -289,12 +287,16 @@ static void finish(struct torch_job *t)
     done_with(t);
 }
 
-static void on_written(void *ctx, void *arg)
+static void written(struct torch_job *t)
 {
-    struct torch_job *t = arg;
-    (void)ctx;
     if (!t->deleted) publish(t);
     finish(t);
+}
+
+static void on_written(void *ctx, void *arg)
+{
+    (void)ctx;
+    written(arg);
 }
 
 /* When a call issued now is done, in a pass that decides until t->decided_ns. Its token is reserved at once. */
@@ -312,37 +314,62 @@ static bool same_status(const struct torch_status *a, const struct torch_status 
            memcmp(a->conditions.v, b->conditions.v, a->conditions.n * sizeof *a->conditions.v) == 0;
 }
 
-/* True when there is something to write: on_written follows. */
-static bool write_status(struct torch_job *t)
+static bool calls_left(const struct torch_job *t)
+{
+    return t->run.next < t->run.calls.n && !t->deleted;
+}
+
+/* After the calls: is there a status to write? */
+static bool must_write(struct torch_job *t)
 {
     if (t->deleted) return false;
     if (t->run.update) torch_update_status(t);
-    if (same_status(&t->status, &t->run.status)) return false;
-    event_at(t->op->sim->events, call_done(t, 1), EVENT_CONTROL, on_written, t);
-    return true;
+    return !same_status(&t->status, &t->run.status);
 }
 
-static void on_called(void *ctx, void *arg)
+static void called(struct torch_job *t)
 {
-    struct torch_job *t = arg;
     struct call c = t->run.calls.v[t->run.next++];
-    (void)ctx;
     if (!t->deleted) perform(t, &c);
     if (c.kind == CALL_DELETE_BOTH) t->run.decided_ns = sim_now(t->op->sim) + t->op->client.call_ns; /* the second of two */
-    next_call(t);
 }
+
+static void on_called(void *ctx, void *arg);
 
 /* Before a deletion goes a GET, which writes nothing. */
 static const int tokens[] = {[CALL_CREATE_POD] = 1, [CALL_CREATE_SERVICE] = 1, [CALL_DELETE_POD] = 2,
                              [CALL_DELETE_SERVICE] = 2, [CALL_DELETE_BOTH] = 4, [CALL_DELETE_JOB] = 1};
 
-static void next_call(struct torch_job *t)
+static void write_then_finish(struct torch_job *t, bool last_act)
 {
-    if (t->run.next == t->run.calls.n || t->deleted) {
-        if (!write_status(t)) finish(t);
-        return;
+    struct event_queue *events = t->op->sim->events;
+    int64_t done = call_done(t, 1);
+    if (last_act && event_skip_to(events, done)) written(t);
+    else event_at(events, done, EVENT_CONTROL, on_written, t);
+}
+
+/* The calls that are left, one after another, then the status. As the last act of an event the pass goes on at once as
+ * long as nothing else happens before a call is done. */
+static void go_on(struct torch_job *t, bool last_act)
+{
+    struct event_queue *events = t->op->sim->events;
+    while (calls_left(t)) {
+        int64_t done = call_done(t, tokens[t->run.calls.v[t->run.next].kind]);
+        if (!last_act || !event_skip_to(events, done)) {
+            event_at(events, done, EVENT_CONTROL, on_called, t);
+            return;
+        }
+        called(t);
     }
-    event_at(t->op->sim->events, call_done(t, tokens[t->run.calls.v[t->run.next].kind]), EVENT_CONTROL, on_called, t);
+    if (must_write(t)) write_then_finish(t, last_act);
+    else finish(t);
+}
+
+static void on_called(void *ctx, void *arg)
+{
+    (void)ctx;
+    called(arg);
+    go_on(arg, true);
 }
 
 static struct torch_job *job_of_key(struct torch_op *op, uint64_t key)
@@ -362,11 +389,13 @@ static int64_t reconcile(void *ctx, void *arg, uint64_t key)
     if (!t) return 0;
     torch_plan(t);
     t->run.decided_ns = sim_now(op->sim) + op->stack->to_reconcile;
-    if (t->run.calls.n) next_call(t);
-    else if (!write_status(t)) {
+    bool calls = t->run.calls.n > 0, last_act = workqueue_is_served(op->queue);
+    if (!calls && !must_write(t)) {
         done_with(t);
         return op->stack->to_reconcile;
     }
     t->run.busy = true;
+    if (calls) go_on(t, last_act);
+    else write_then_finish(t, last_act);
     return WORKQUEUE_OPEN;
 }

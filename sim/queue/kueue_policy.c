@@ -407,7 +407,7 @@ static void on_cycle(void *ctx, void *arg)
     t->cycle_planned = false;
     if (!kueue_ready(t->k)) return;
     run_cycle(s, t);
-    while (kueue_ready(t->k) && kueue_next_retry(t->k) > t->busy_until_ns && t->busy_until_ns <= s->horizon_ns &&
+    while (kueue_ready(t->k) && kueue_next_retry(t->k) > t->busy_until_ns &&
            event_skip_to(s->events, t->busy_until_ns))
         run_cycle(s, t);
     kick(s);

@@ -257,12 +257,10 @@ static void settle_background(const struct sim *s, struct train *t)
 
 static void begin_save(struct sim *s, struct train *t)
 {
-    const struct checkpoint_spec *c = &job_detail_of(s, t->job)->checkpoint;
     settle_background(s, t);
     sim_record(s, REC_CHECKPOINT, t->job, 0, 0, t->step, 0);
     t->since_ns = sim_now(s);
     t->segment = SAVING;
-    t->timer = event_after(s->events, c->save_ns, EVENT_CONTROL, on_timer, t);
 }
 
 /* A save below the high-water mark is made again, as the steps before it were. */
@@ -345,6 +343,19 @@ static void on_fault(struct sim *s, struct train *t, enum clock_kind kind)
     else t->hooks->crash(s, t->job, rank);
 }
 
+/* As the last act of an event: a save during which nothing else happens needs no event of its own. */
+static void save(struct sim *s, struct train *t)
+{
+    int64_t done = sim_now(s) + job_detail_of(s, t->job)->checkpoint.save_ns;
+    begin_save(s, t);
+    if (!event_skip_to(s->events, done)) {
+        t->timer = event_at(s->events, done, EVENT_CONTROL, on_timer, t);
+        return;
+    }
+    end_save(s, t);
+    arm(s, t);
+}
+
 static void on_timer(void *ctx, void *arg)
 {
     struct sim *s = ctx;
@@ -356,7 +367,7 @@ static void on_timer(void *ctx, void *arg)
     }
     end_stepping(s, t);
     switch (t->next) {
-    case AT_SAVE: begin_save(s, t); return;
+    case AT_SAVE: save(s, t); return;
     case AT_CRASH:
     case AT_HANG:
     case AT_JOB_CRASH: on_fault(s, t, (enum clock_kind)(t->next - AT_CRASH)); return;

@@ -329,12 +329,47 @@ static void test_settled_means_settled(void **state)
     assert_true(heads > 1000);
 }
 
+/* The number that tells states of a tree apart: equal after the inverse calls in any order, another for another usage, for
+ * the same amount elsewhere and for other quotas; trees do not touch each other's. */
+static void test_quota_states(void **state)
+{
+    (void)state;
+    struct quota q;
+    quota_init(&q, 2);
+    uint32_t root = quota_add_node(&q, KUEUE_NONE, false), a = quota_add_node(&q, root, true);
+    uint32_t b = quota_add_node(&q, root, true), alone = quota_add_node(&q, KUEUE_NONE, true);
+    const struct kueue_quota four = {.nominal = 4, .borrowing_limit = KUEUE_UNLIMITED, .lending_limit = KUEUE_UNLIMITED};
+    for (uint16_t fr = 0; fr < 2; fr++) {
+        quota_set(&q, a, fr, four);
+        quota_set(&q, b, fr, four);
+    }
+    quota_rebuild(&q);
+    uint64_t empty = quota_state(&q, a), other = quota_state(&q, alone), seen[3];
+    quota_add(&q, a, 0, 6);
+    seen[0] = quota_state(&q, b);
+    quota_add(&q, b, 1, 3);
+    quota_remove(&q, a, 0, 6);
+    quota_remove(&q, b, 1, 3);
+    assert_true(quota_state(&q, root) == empty && quota_state(&q, alone) == other);
+    quota_add(&q, b, 0, 6);
+    seen[1] = quota_state(&q, a);
+    quota_remove(&q, b, 0, 6);
+    quota_add(&q, a, 1, 6);
+    seen[2] = quota_state(&q, a);
+    quota_remove(&q, a, 1, 6);
+    for (int i = 0; i < 3; i++) assert_true(seen[i] != empty && seen[i] != seen[(i + 1) % 3]);
+    quota_rebuild(&q);
+    assert_true(quota_state(&q, a) != empty);
+    quota_free(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_histories),
         cmocka_unit_test(test_blocking_cycles_change_nothing),
         cmocka_unit_test(test_settled_means_settled),
+        cmocka_unit_test(test_quota_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

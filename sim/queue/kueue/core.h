@@ -70,8 +70,9 @@ struct shape {
     bool all_parked;  /* equivalence hashing: what is in `active` waits too */
     bool listed;      /* in the queue's list of shapes with parked workloads */
     ARRAY(struct assignment *) assignments;
-    struct entry refused;     /* what its last head was told, when that depends on quotas alone, ... */
-    uint64_t refused_version; /* ... and at which version of the quotas; 0: never */
+    bool refused_once;
+    struct entry refused;   /* what its last head was told, when that depends on quotas alone, ... */
+    uint64_t refused_state; /* ... and in which state of the quotas (quota_state) */
 };
 
 struct group {

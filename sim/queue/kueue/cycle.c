@@ -46,33 +46,32 @@ static bool reduce(struct kueue *k, uint32_t workload, uint32_t *counts, struct 
     return will_do(k, workload, e, n_targets);
 }
 
-static struct entry evaluate(struct kueue *k, uint32_t workload)
+static void evaluate(struct kueue *k, uint32_t workload, struct entry *n)
 {
     const struct shape *s = &k->shapes.v[k->workloads.v[workload].shape];
     struct evaluation e;
     uint32_t counts[KUEUE_MAX_POD_SETS];
     for (uint32_t i = 0; i < s->n_pod_sets; i++) counts[i] = s->pod_sets[i].count;
-    struct entry n = {.workload = workload, .queue = s->queue, .first_target = (uint32_t)k->targets.n};
+    *n = (struct entry){.workload = workload, .queue = s->queue, .first_target = (uint32_t)k->targets.n};
     flavor_assign(k, workload, counts, &e);
-    if (!will_do(k, workload, &e, &n.n_targets) && s->reducible != KUEUE_NONE && k->options.partial_admission) {
+    if (!will_do(k, workload, &e, &n->n_targets) && s->reducible != KUEUE_NONE && k->options.partial_admission) {
         struct evaluation cut;
-        if (reduce(k, workload, counts, &cut, &n.n_targets))
+        if (reduce(k, workload, counts, &cut, &n->n_targets))
             e = cut, e.assignment.uses = e.uses;
         else
-            n.n_targets = 0;
+            n->n_targets = 0;
     }
-    n.mode = (uint8_t)e.mode;
-    n.borrow = e.borrow;
-    n.reason = e.mode == MODE_NO_FIT ? e.lack.reason : KUEUE_NO_VICTIMS;
-    n.flavor = e.lack.flavor;
-    n.resource = e.lack.resource;
-    n.short_by = e.lack.short_by;
-    n.message = e.message;
-    n.tried = e.tried;
+    n->mode = (uint8_t)e.mode;
+    n->borrow = e.borrow;
+    n->reason = e.mode == MODE_NO_FIT ? e.lack.reason : KUEUE_NO_VICTIMS;
+    n->flavor = e.lack.flavor;
+    n->resource = e.lack.resource;
+    n->short_by = e.lack.short_by;
+    n->message = e.message;
+    n->tried = e.tried;
     if (e.mode != MODE_NO_FIT)
-        n.assignment =
+        n->assignment =
             shape_intern(&k->shapes.v[k->workloads.v[workload].shape], &e.assignment, k->options.n_resources);
-    return n;
 }
 
 /* The queue may not preempt, so what its heads are told depends on quotas alone. */
@@ -85,23 +84,25 @@ static bool never_preempts(const struct kueue *k, uint32_t queue)
 
 /* A standing line of equal workloads asks the same question again and again: `no fit` depends on nothing but the shape
  * and the quotas (and on where a workload's search for flavors stood, which only workloads that fitted once have). */
-static struct entry nominate(struct kueue *k, uint32_t workload)
+static void nominate(struct kueue *k, uint32_t workload, struct entry *e)
 {
     uint32_t shape = k->workloads.v[workload].shape;
     struct shape *s = &k->shapes.v[shape];
     bool plain = k->workloads.v[workload].tried == 0 && s->reducible == KUEUE_NONE;
-    if (plain && s->refused_version == k->quota.version) {
-        struct entry again = s->refused;
-        again.workload = workload;
-        again.first_target = (uint32_t)k->targets.n;
-        return again;
+    uint64_t state = quota_state(&k->quota, k->queues.v[s->queue].node);
+    if (plain && s->refused_once && s->refused_state == state) {
+        *e = s->refused;
+        e->workload = workload;
+        e->first_target = (uint32_t)k->targets.n;
+        return;
     }
-    struct entry e = evaluate(k, workload);
-    if (plain && (e.mode == MODE_NO_FIT || (e.mode == MODE_PREEMPT && never_preempts(k, e.queue)))) {
-        k->shapes.v[shape].refused = e;
-        k->shapes.v[shape].refused_version = k->quota.version;
+    evaluate(k, workload, e);
+    if (plain && (e->mode == MODE_NO_FIT || (e->mode == MODE_PREEMPT && never_preempts(k, e->queue)))) {
+        s = &k->shapes.v[shape];
+        s->refused = *e;
+        s->refused_state = state;
+        s->refused_once = true;
     }
-    return e;
 }
 
 /* ---- order ---- */
@@ -303,7 +304,7 @@ static void collect_heads(struct kueue *k)
 {
     for (size_t i = 0; i < k->live.n; i++) {
         const struct tree *t = &k->trees.v[k->live.v[i]];
-        for (size_t j = 0; j < t->ready.n; j++) array_push(&k->entries, nominate(k, queue_head(k, t->ready.v[j])));
+        for (size_t j = 0; j < t->ready.n; j++) nominate(k, queue_head(k, t->ready.v[j]), array_add(&k->entries));
     }
 }
 

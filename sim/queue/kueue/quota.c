@@ -7,6 +7,21 @@
 #include <assert.h>
 #include <string.h>
 
+/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014): the mix of SplitMix64. */
+static uint64_t mix64(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* The state is a sum over the leaves' usages, each times a number of its own. */
+static void count_state(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
+{
+    q->nodes.v[q->nodes.v[leaf].root].state += mix64((uint64_t)leaf << 16 | fr) * (uint64_t)amount;
+}
+
 static int64_t max64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -70,7 +85,8 @@ void quota_set(struct quota *q, uint32_t node, uint16_t fr, struct kueue_quota q
 /* Parents are added before their children, so one pass from the last node to the first goes from leaves up. */
 void quota_rebuild(struct quota *q)
 {
-    q->version++;
+    q->rebuilds++;
+    for (size_t i = 0; i < q->nodes.n; i++) q->nodes.v[i].state += mix64(q->rebuilds << 48);
     for (size_t i = 0; i < q->cells.n; i++) {
         struct quota_cell *c = &q->cells.v[i];
         c->subtree = c->nominal;
@@ -100,7 +116,8 @@ static void count_above(struct quota *q, uint32_t leaf, uint16_t fr, bool before
 
 void quota_add(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 {
-    q->version++;
+    if (amount <= 0) return;
+    count_state(q, leaf, fr, amount);
     const struct quota_cell *first = quota_cell(q, leaf, fr);
     bool before = first->usage > first->subtree;
     for (uint32_t node = leaf; amount > 0 && node != KUEUE_NONE; node = q->nodes.v[node].parent) {
@@ -114,7 +131,8 @@ void quota_add(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 
 void quota_remove(struct quota *q, uint32_t leaf, uint16_t fr, int64_t amount)
 {
-    q->version++;
+    if (amount <= 0) return;
+    count_state(q, leaf, fr, -amount);
     const struct quota_cell *first = quota_cell(q, leaf, fr);
     bool before = first->usage > first->subtree;
     for (uint32_t node = leaf; amount > 0 && node != KUEUE_NONE; node = q->nodes.v[node].parent) {

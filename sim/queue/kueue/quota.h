@@ -41,13 +41,14 @@ struct quota_node {
     uint32_t last_child;
     uint16_t height; /* of the node above its deepest leaf; a cohort without children is 0 */
     bool leaf;       /* a queue */
+    uint64_t state;  /* of a root: see quota_state */
 };
 
 struct quota {
     uint32_t n_frs;
     ARRAY(struct quota_node) nodes;
     ARRAY(struct quota_cell) cells; /* node x n_frs */
-    uint64_t version;               /* grows with every change of usage or quota */
+    uint64_t rebuilds;
 };
 
 /* One entry of a request or of a workload's usage. */
@@ -83,6 +84,13 @@ int64_t quota_potential(const struct quota *q, uint32_t node, uint16_t fr);
 
 /* Would the node with `amount` more use above its own quota (a queue: nominal; a cohort: its subtree's)? */
 bool quota_borrows_with(const struct quota *q, uint32_t node, uint16_t fr, int64_t amount);
+
+/* Tells states of the node's tree apart: equal quotas and equal usages of all its queues give the same number, others a
+ * different one (but for 1 in 2^64), so an answer that depends on nothing else may be kept with it. */
+static inline uint64_t quota_state(const struct quota *q, uint32_t node)
+{
+    return q->nodes.v[q->nodes.v[node].root].state;
+}
 
 /* No pair of `uses` is above the node's quota. */
 bool quota_within(const struct quota *q, uint32_t node, uint32_t n, const struct quota_use *uses);

@@ -290,6 +290,39 @@ static void bytes_an_event(void **state)
     event_queue_destroy(now);
 }
 
+/* A chain that skips: it may not pass another event, one at the same time, or the horizon of the step. */
+static void skip_ahead(void *ctx, void *arg)
+{
+    struct trail *t = ctx;
+    const int64_t *to = arg;
+    t->text[t->n++] = event_skip_to(t->q, *to) ? 'y' : 'n';
+}
+
+static void skips_only_over_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t to, other, horizon;
+        const char *trail;
+        int64_t clock;
+    } rows[] = {
+        {5, 6,           9, "yo", 6}, /* nothing before 6 */
+        {5, 5,           9, "no", 5}, /* something at the same time, whatever its priority */
+        {5, 4,           9, "no", 4},
+        {9, EVENT_NEVER, 9, "y",  9}, /* up to the horizon ... */
+        {9, EVENT_NEVER, 8, "n",  1}, /* ... and not beyond */
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct trail t = {.q = event_queue_create()};
+        event_at(t.q, 1, EVENT_CONTROL, skip_ahead, (void *)(uintptr_t)&rows[i].to);
+        event_at(t.q, rows[i].other, EVENT_OBSERVE, note, (void *)(uintptr_t) "o");
+        while (event_step_until(t.q, &t, rows[i].horizon)) {}
+        assert_string_equal(t.text, rows[i].trail);
+        assert_int_equal(event_clock(t.q), rows[i].clock);
+        event_queue_destroy(t.q);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +334,7 @@ int main(void)
         cmocka_unit_test(as_the_naive_queue),
         cmocka_unit_test(bytes_an_event),
         cmocka_unit_test(moved_timers_cost_no_memory),
+        cmocka_unit_test(skips_only_over_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
