@@ -10,9 +10,11 @@
 #include "base/csv.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "input/step_guess.h"
 #include "input/step_shape.h"
 
-#define GPUS_PER_NODE 8.0
+#define GPUS_PER_NODE  8.0
+#define USUAL_SEQUENCE 2048.0
 
 enum column {
     C_GPU, C_SECTION, C_GPUS, C_MODEL, C_PARAMS, C_SEQLEN, C_MICROBATCH, C_ACCUM, C_BATCH, C_TOKENS, C_PRECISION, C_SHARDING,
@@ -23,12 +25,19 @@ static const char *const columns[N_COLUMNS] = {
     "global_batch_tokens", "precision", "sharding", "act_ckpt", "act_offload", "derived_step_time_s",
 };
 
+/* Columns that hold numbers, and what they may be. */
+static const struct { enum column column; double least, most; } numeric[] = {
+    {C_GPUS,       1,    1e7 }, {C_PARAMS, 1e6,  1e14}, {C_SEQLEN, 1, 1e8 }, {C_MICROBATCH, 1e-3, 1e9},
+    {C_ACCUM,      1,    1e9 }, {C_BATCH,  1e-3, 1e12}, {C_TOKENS, 1, 1e15}, {C_OUTCOME,    1e-6, 1e7},
+};
+
 struct reading {
     enum step_table_use use;
     struct step_table *table;
     struct diag *d;
     const struct csv_row *in;
-    bool ok; /* of the row */
+    double x[N_COLUMNS]; /* the row's numbers, 0 where there is none */
+    bool ok;             /* of the row */
 };
 
 /* The field, NULL when the file or the row has none. */
@@ -45,12 +54,11 @@ static void wrong(struct reading *r, enum column c, const char *what, const char
     r->ok = false;
 }
 
-/* A number in [least, most]; `absent` where there is none. */
-static double number(struct reading *r, enum column c, double least, double most, double absent)
+static double number(struct reading *r, enum column c, double least, double most)
 {
     const char *text = field(r, c);
     double x;
-    if (text == NULL) return absent;
+    if (text == NULL) return 0;
     if (units_parse_double(text, &x)) {
         diag_error(r->d, r->in->file, r->in->line, columns[c], "\"%s\" is no number", text);
     } else if (!(x >= least && x <= most)) {
@@ -60,7 +68,17 @@ static double number(struct reading *r, enum column c, double least, double most
     }
     diag_help(r->d, "give a number from %g to %g, or leave the field empty", least, most);
     r->ok = false;
-    return absent;
+    return 0;
+}
+
+/* All but the outcome where it is not to be looked at. */
+static void read_numbers(struct reading *r)
+{
+    for (size_t i = 0; i < sizeof numeric / sizeof *numeric; i++) {
+        enum column c = numeric[i].column;
+        bool seen = c != C_OUTCOME || r->use == STEP_TABLE_MEASURED;
+        r->x[c] = seen ? number(r, c, numeric[i].least, numeric[i].most) : 0;
+    }
 }
 
 static bool truth(struct reading *r, enum column c)
@@ -127,12 +145,10 @@ static const struct gpu_spec *gpu(struct reading *r)
 
 static void read_shape(struct reading *r, struct step_work *w)
 {
-    const char *name = field(r, C_MODEL);
-    double parameters = number(r, C_PARAMS, 1e6, 1e14, 0);
+    double batch = r->x[C_BATCH], tokens = r->x[C_TOKENS];
     struct step_shape shape;
-    w->sequence = number(r, C_SEQLEN, 1, 1e8, 2048);
-    if (!r->ok) return;
-    if (!step_shape_find(name, parameters, w->sequence, &shape)) {
+    w->sequence = r->x[C_SEQLEN] > 0 ? r->x[C_SEQLEN] : batch > 0 && tokens >= batch ? tokens / batch : USUAL_SEQUENCE;
+    if (!step_shape_find(field(r, C_MODEL), r->x[C_PARAMS], w->sequence, &shape)) {
         wrong(r, C_PARAMS, "neither parameters nor a model that is known", "give n_params, or a model such as 7b");
         return;
     }
@@ -142,18 +158,28 @@ static void read_shape(struct reading *r, struct step_work *w)
     w->vocabulary = shape.vocabulary;
 }
 
-/* Micro-batch and their number from whichever of the batch's columns are there. */
-static void read_batch(struct reading *r, struct step_work *w)
+/* The number of ranks; where it does not stand, what the batch takes of them. */
+static void read_ranks(struct reading *r, struct step_work *w)
 {
-    double micro = number(r, C_MICROBATCH, 1e-3, 1e9, 0), often = number(r, C_ACCUM, 1, 1e9, 0);
-    double batch = number(r, C_BATCH, 1e-3, 1e12, 0), tokens = number(r, C_TOKENS, 1, 1e15, 0);
-    if (!r->ok) return;
-    if (batch <= 0) batch = tokens / w->sequence;
+    double often = r->x[C_ACCUM] > 0 ? r->x[C_ACCUM] : 1;
+    w->ranks = r->x[C_GPUS];
+    if (w->ranks <= 0 && r->x[C_MICROBATCH] > 0) w->ranks = r->x[C_BATCH] / (r->x[C_MICROBATCH] * often);
+    if (!(w->ranks >= 1 && w->ranks <= 1e7)) wrong(r, C_GPUS, "the number of GPUs is missing", "give it in the column n_gpus");
+}
+
+/* Micro-batch and their number from whichever of the batch's columns are there. */
+static void read_batch(struct reading *r, struct step_work *w, const struct gpu_spec *g)
+{
+    double micro = r->x[C_MICROBATCH], often = r->x[C_ACCUM];
+    double batch = r->x[C_BATCH] > 0 ? r->x[C_BATCH] : r->x[C_TOKENS] / w->sequence;
     double own = batch / w->ranks; /* sequences a rank, a step */
-    if (micro <= 0 && often <= 0) often = 1;
+    if (micro <= 0 && own <= 0) {
+        wrong(r, C_MICROBATCH, "no batch", "give microbatch and grad_accum, or global_batch_seq");
+        return;
+    }
+    if (micro <= 0 && often <= 0) often = step_guess_micro_batches(w, g, own);
     if (micro <= 0) micro = own / often;
     if (often <= 0) often = own > micro ? own / micro : 1;
-    if (!(micro > 0)) wrong(r, C_MICROBATCH, "no batch", "give microbatch and grad_accum, or global_batch_seq");
     w->tokens = micro * w->sequence;
     w->micro_batches = often;
 }
@@ -169,24 +195,26 @@ static bool on_row(void *arg, const struct csv_row *in)
 {
     struct reading *r = arg;
     struct step_row row = {.row = ++r->table->n_read, .line = in->line, .step_s = NAN};
+    struct step_work *w = &row.work;
     r->in = in;
     r->ok = true;
-    if (r->use == STEP_TABLE_MEASURED) row.step_s = number(r, C_OUTCOME, 1e-6, 1e7, NAN);
-    if (r->ok && r->use == STEP_TABLE_MEASURED && isnan(row.step_s)) {
+    read_numbers(r);
+    if (r->ok && r->use == STEP_TABLE_MEASURED && r->x[C_OUTCOME] <= 0) {
         r->table->n_unmeasured++;
         return true;
     }
+    if (r->use == STEP_TABLE_MEASURED) row.step_s = r->x[C_OUTCOME];
     row.gpu = gpu(r);
-    row.work.ranks = number(r, C_GPUS, 1, 1e7, 0);
-    if (r->ok && row.work.ranks <= 0) wrong(r, C_GPUS, "the number of GPUs is missing", "give it in the column n_gpus");
-    row.work.ranks_per_node = GPUS_PER_NODE;
-    row.work.tensor = 1;
-    row.work.sharding = sharding(r);
-    row.work.recompute = truth(r, C_CHECKPOINTING);
-    row.work.offload = truth(r, C_OFFLOAD);
-    row.work.fp8 = in_8_bits(r);
-    read_shape(r, &row.work);
-    if (r->ok) read_batch(r, &row.work);
+    w->ranks_per_node = GPUS_PER_NODE;
+    w->tensor = 1;
+    w->sharding = sharding(r);
+    w->recompute = truth(r, C_CHECKPOINTING);
+    w->offload = truth(r, C_OFFLOAD);
+    w->fp8 = in_8_bits(r);
+    if (r->ok) read_shape(r, w);
+    if (r->ok) read_ranks(r, w);
+    if (r->ok) read_batch(r, w, row.gpu);
+    if (r->ok && field(r, C_CHECKPOINTING) == NULL) w->recompute = step_guess_recompute(w, row.gpu);
     if (r->ok) array_push(&r->table->rows, row);
     return true;
 }

@@ -6,14 +6,15 @@
  *
  * Columns (those of MosaicML's llm-foundry benchmark table):
  *   gpu                   a name of gpu_spec.h; else `section` is searched for one
- *   n_gpus                ranks, data-parallel
+ *   n_gpus                ranks, data-parallel; else what the batch's columns together take
  *   model, n_params       one of them: the shape follows (step_shape.h)
- *   seqlen                2048 when absent
- *   microbatch, grad_accum, global_batch_seq, global_batch_tokens    one follows from the others; a lone global batch is one
- *                         micro-batch
+ *   seqlen                else tokens of the batch over its sequences, else 2048
+ *   microbatch, grad_accum, global_batch_seq, global_batch_tokens    one follows from the others; of a lone global batch the
+ *                         micro-batch is guessed (step_guess.h)
  *   precision             amp_bf16 (default), bf16, amp_fp16, amp_fp8 ...: what ends in fp8 is 8 bits
  *   sharding              FULL_SHARD (default), HYBRID_SHARD, SHARD_GRAD_OP, NO_SHARD
- *   act_ckpt, act_offload False when absent
+ *   act_ckpt              guessed when absent: whether it must be for memory (step_guess.h)
+ *   act_offload           False when absent
  *   derived_step_time_s   the outcome, in seconds
  * Other columns are not looked at: outcomes (mfu_pct, hfu_pct, model_tflops_per_gpu, tokens_per_s ...) least of all. Of a
  * table that is read for prediction the outcome is not read either, though it be there. Measured rows with a blank

@@ -15,8 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "input/step_guess.h"
 #include "input/step_shape.h"
 #include "input/step_table.h"
+#include "tests/support/shared.h"
 
 /* Reads a text; what was said is in `said`. */
 static bool read_text(const char *text, enum step_table_use use, struct step_table *t, char said[4096])
@@ -99,6 +101,8 @@ static void ways_to_say_a_row(void **state)
         "act_ckpt,sharding,grad_accum,microbatch,n_gpus,seqlen,n_params,model,gpu\nTrue,FULL_SHARD,2,10,16,2048,1315950592,1b,a100_40gb\n",
         "gpu,n_params,n_gpus,microbatch,global_batch_seq,act_ckpt\nA100-40GB,1315950592,16,10,320,true\n",
         "gpu,model,n_params,n_gpus,grad_accum,global_batch_tokens,act_ckpt\na100_40gb,1b,1315950592,16,2,655360,1\n",
+        "gpu,model,n_params,microbatch,grad_accum,global_batch_seq,global_batch_tokens,act_ckpt\n"
+        "a100_40gb,1b,1315950592,10,2,320,655360,1\n",
         "section,model,n_params,n_gpus,microbatch,grad_accum,act_ckpt\n\"A100 40GB with 1600 Gbps node-node interconnect "
         "(RoCE)\",mpt-1b,1315950592,16,10,2,True\n",
         "gpu,model,n_params,n_gpus,microbatch,grad_accum,act_ckpt,mfu_pct,derived_step_time_s,tokens_per_s\n"
@@ -134,6 +138,24 @@ static void unmeasured_rows_are_left_out(void **state)
     assert_int_equal(t.rows.v[0].row, 2);
     assert_true(t.rows.v[0].step_s == 1.5);
     step_table_free(&t);
+}
+
+/* Memory alone says which rows of the public table recompute. */
+static void recompute_is_guessed(void **state)
+{
+    char path[SHARED_PATH_MAX];
+    struct step_table t = {0};
+    struct diag d = {0};
+    size_t wrong = 0;
+    (void)state;
+    shared_path(path, "data/training/mosaicml_llm_foundry.csv");
+    assert_true(step_table_read(path, STEP_TABLE_MEASURED, &t, &d));
+    for (size_t i = 0; i < t.rows.n; i++)
+        wrong += step_guess_recompute(&t.rows.v[i].work, t.rows.v[i].gpu) != t.rows.v[i].work.recompute;
+    assert_int_equal(t.rows.n, 144);
+    assert_int_equal(wrong, 0);
+    step_table_free(&t);
+    diag_free(&d);
 }
 
 /* Published shapes that the interpolation does not know: layers and width within a fifth of them. */
@@ -178,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_tables_are_refused),    cmocka_unit_test(all_wrong_rows_are_said),
         cmocka_unit_test(ways_to_say_a_row),           cmocka_unit_test(unmeasured_rows_are_left_out),
+        cmocka_unit_test(recompute_is_guessed),
         cmocka_unit_test(shapes_from_parameters),      cmocka_unit_test(gpus_by_many_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
