@@ -1,8 +1,7 @@
 /* test_job.c - the Job controller against its formulas: bring-up, back-off, completions, deadline, quota of the client.
  *
  * Bring-up (orchestration facts, section 10): one Job of N takes (N + e - 30) / 20 s, where e of its first 25 events went
- * between the pods. Recorded totals: recorded/rates/job-50, 200, 500 (9.08 s, 24.2 s; 50 pods took anything from 1.0 to
- * 2.33 s, since all events went first on a loaded host).
+ * between the pods. Recorded totals are compared in tests/recordings/test_recordings_rates.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -119,19 +118,6 @@ static void events_between(void **state)
     }
 }
 
-static void recorded_totals(void **state)
-{
-    static const struct { unsigned n; double least, most; } rows[] = {
-        {50, 1.0, 2.33 * 1.03}, {200, 9.077 * 0.97, 9.077 * 1.03}, {500, 24.232 * 0.97, 24.232 * 1.03}};
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct seen s = bring_up(rows[i].n, "");
-        printf("%u pods in %.3f s\n", rows[i].n, last(&s));
-        assert_true(last(&s) >= rows[i].least && last(&s) <= rows[i].most);
-        array_free(&s.created);
-    }
-}
-
 /* Replacements 10, 20, 40 s after the failure (whole seconds, then the next sync), Failed when the fourth has failed. */
 static void back_off(void **state)
 {
@@ -219,7 +205,7 @@ static void other_kinds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(formula),     cmocka_unit_test(events_between), cmocka_unit_test(recorded_totals),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formula),     cmocka_unit_test(events_between),
                                        cmocka_unit_test(back_off),    cmocka_unit_test(restarts),       cmocka_unit_test(completions),
                                        cmocka_unit_test(deadline),    cmocka_unit_test(suspend),        cmocka_unit_test(finalizers),
                                        cmocka_unit_test(other_kinds)};
