@@ -153,6 +153,7 @@ static void read_shape(struct reading *r, struct step_work *w)
         return;
     }
     w->parameters = shape.parameters;
+    w->layer_parameters = 12 * shape.layers * shape.hidden * shape.hidden;
     w->layers = shape.layers;
     w->hidden = shape.hidden;
     w->vocabulary = shape.vocabulary;

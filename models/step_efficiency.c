@@ -7,15 +7,16 @@
 #include <string.h>
 
 #define LOGIT_BYTES     32.0
+#define WEIGHT_BYTES    14.0 /* a parameter and micro-batch; 2 more for a forward pass that is done again */
 #define OPTIMIZER_BYTES 32.0  /* a parameter: Adam reads gradient, master weight and two moments, writes three and a copy */
 #define PCIE_BYTES_PER_S 25e9 /* what a PCIe 4 x16 slot carries a direction */
 
 const struct step_coefficients step_coefficients_default = {
-    .activation_bytes = 279, .forward = 0.754, .exposed = 1.09, .hop_s = 2.1e-6, .step_s = 0.026};
+    .activation_bytes = 276, .forward = 0.753, .exposed = 0.765, .hop_s = 2.08e-6, .step_s = 0.0282};
 
 static const struct { const char *family; struct gpu_coefficients numbers; } families[] = {
-    {"a100", {0.885, 0.356, 2.0}},
-    {"h100", {0.811, 0.341, 1.55}},
+    {"a100", {0.887, 0.3555, 2.0}},
+    {"h100", {0.811, 0.3405, 1.552}},
 };
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
@@ -39,7 +40,7 @@ static double again(const struct step_work *w, double speed)
 
 static double layer_flops(const struct step_work *w, double speed)
 {
-    return 72 * w->tokens * w->layers * w->hidden * w->hidden * (1 + again(w, speed)) / w->tensor;
+    return 6 * w->tokens * w->layer_parameters * (1 + again(w, speed)) / w->tensor;
 }
 
 static double head_flops(const struct step_work *w)
@@ -61,11 +62,14 @@ struct step_kernels step_kernels(const struct step_work *w, const struct gpu_spe
                                  const struct step_coefficients *all)
 {
     double reached = gpu->peak_flops * gpu->matmul, gain = w->fp8 && gpu->fp8_flops > 0 ? own->fp8 : 1;
-    double layers = all->activation_bytes * w->tokens * w->hidden * w->layers * (1 + again(w, all->forward));
+    double whole = w->sequence_parallel ? 0 : 10.0 / 34, divided = whole + (1 - whole) / w->tensor;
+    double layers = all->activation_bytes * w->tokens * w->hidden * w->layers * (1 + again(w, all->forward)) * divided;
+    double loss = LOGIT_BYTES * w->tokens * w->vocabulary / w->tensor;
+    double weights = (WEIGHT_BYTES + 2 * w->recompute) * w->parameters / w->tensor;
     struct step_kernels k;
     k.gemm_s = (layer_flops(w, all->forward) / gain + head_flops(w)) / (reached * own->gemm);
     k.attention_s = attention_flops(w, all->forward) / (reached * gpu->mma * own->attention);
-    k.memory_s = (layers + LOGIT_BYTES * w->tokens * w->vocabulary) / w->tensor / gpu->memory_bytes_per_s;
+    k.memory_s = (layers + loss + weights) / gpu->memory_bytes_per_s;
     return k;
 }
 
@@ -95,9 +99,17 @@ double step_sharded_s(const struct step_work *w, const struct gpu_spec *gpu, con
     return w->micro_batches * micro + step_optimizer_s(w, gpu) + all->step_s;
 }
 
-double step_efficiency(const struct step_work *w, const struct gpu_spec *gpu, const struct gpu_coefficients *own,
-                       const struct step_coefficients *all)
+double step_reached(const struct step_input *in, const struct gpu_spec *gpu, const struct gpu_coefficients *own,
+                    const struct step_coefficients *all)
 {
-    struct step_kernels k = step_kernels(w, gpu, own, all);
-    return (layer_flops(w, 1) + head_flops(w) + attention_flops(w, 1)) / (gpu->peak_flops * step_kernels_s(&k));
+    const struct model_shape *m = &in->model;
+    const struct parallelism *p = &in->split;
+    double embedding = (double)m->vocabulary * m->hidden * (m->tied ? 1 : 2);
+    struct step_work w = {.parameters = m->active_parameters, .layer_parameters = m->active_parameters - embedding, .layers = m->layers, .hidden = m->hidden,
+                          .vocabulary = m->vocabulary, .sequence = m->sequence, .tensor = p->tensor,
+                          .tokens = (double)m->sequence * in->batch.micro / p->context, .sequence_parallel = p->sequence,
+                          .recompute = in->batch.recompute == RECOMPUTE_FULL, .fp8 = in->batch.precision == PRECISION_FP8};
+    struct step_kernels k = step_kernels(&w, gpu, own, all);
+    double flops = hardware_flops(m, in->batch.recompute) * in->batch.micro / ((double)p->tensor * p->context);
+    return flops / (gpu->peak_flops * precision_table[in->batch.precision].peak * step_kernels_s(&k));
 }

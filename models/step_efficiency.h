@@ -4,16 +4,19 @@
  *     struct step_kernels k = step_kernels(&w, gpu_spec_find("h100_80gb"), &step_coefficients_default("h100"));
  *     step_sharded_s(&w, ...)                 // of a whole step with FSDP or DDP
  *
- * Formula. A micro-batch of n tokens, sequences of s tokens, L layers of width h, vocabulary V; R = `forward` / 3 where
+ * Formula. A micro-batch of n tokens, sequences of s tokens, L layers of width h with P parameters, vocabulary V; R = `forward` / 3 where
  * everything is computed a second time (activation checkpointing), else 0; divided by tensor parallelism where the work is:
- *   matrix products   (72 n L h^2 (1 + R) / gain + 6 n h V) FLOPs over peak x matmul x `gemm`; gain is `fp8` in 8 bits, else
+ *   matrix products   (6 n P (1 + R) / gain + 6 n h V) FLOPs over peak x matmul x `gemm`; gain is `fp8` in 8 bits, else
  *                     1. Kaplan et al. (arXiv 2001.08361), section 2.1
  *   attention         2 n s h L (3.5 + 3 R) FLOPs over peak x matmul x mma x `attention`: forward the causal half of
  *                     4 n s h L; FlashAttention's backward pass has 5 products for the forward's 2 (Dao, arXiv 2307.08691,
  *                     section 2.3)
- *   memory-bound      (`activation_bytes` n h L (1 + R) + 32 n V) bytes over the memory bandwidth: norms, activation
- *                     function, residuals, casts; and the loss in 32 bits: logits written, cast, read twice, their gradient
- *                     written and cast
+ *   memory-bound      bytes over the memory bandwidth:
+ *                     `activation_bytes` n h L (1 + R)   norms, activation function, residuals, casts. With t tensor-parallel
+ *                                      ranks 10/34 of them are on each, 24/34 divided, with sequence parallelism all
+ *                                      divided (Korthikanti et al., arXiv 2205.05198, section 4)
+ *                     32 n V           the loss in 32 bits: logits written, cast, read twice, their gradient written, cast
+ *                     14 N, again 16 N weights read forward and backward, gradients written and added up in 32 bits
  * Of the data-parallel traffic of N parameters over G ranks, a micro-batch, with busbw the slower of link and node network:
  *   full sharding     gather, gather, reduce-scatter in 16 bits: 6 N bytes, 3 L collectives
  *   gradients only    gather, reduce-scatter:                    4 N bytes, 2 L collectives
@@ -34,17 +37,20 @@
 #include <stdbool.h>
 
 #include "models/gpu_spec.h"
+#include "models/step.h"
 
 enum step_sharding { SHARD_NONE, SHARD_GRADIENTS, SHARD_FULL, N_STEP_SHARDINGS };
 
 /* What one GPU does in a step. */
 struct step_work {
-    double parameters, layers, hidden, vocabulary, sequence;
+    double parameters, layer_parameters; /* all; those of the layers that a token meets: 12 L h^2 in a GPT */
+    double layers, hidden, vocabulary, sequence;
     double tokens;        /* of a micro-batch, on each data-parallel rank */
     double micro_batches; /* a rank, a step */
     double ranks;         /* data-parallel */
     double ranks_per_node;
     double tensor;        /* tensor-parallel ranks, 1 without */
+    bool sequence_parallel;
     enum step_sharding sharding;
     bool recompute, fp8, offload; /* offload: kept activations go to the host and back over PCIe */
 };
@@ -82,8 +88,8 @@ double step_optimizer_s(const struct step_work *, const struct gpu_spec *);
 /* A whole step of data-parallel training. */
 double step_sharded_s(const struct step_work *, const struct gpu_spec *, const struct gpu_coefficients *,
                       const struct step_coefficients *);
-/* Of the 16-bit peak, what the FLOPs of matrix products and attention reach in a micro-batch's kernels. */
-double step_efficiency(const struct step_work *, const struct gpu_spec *, const struct gpu_coefficients *,
-                       const struct step_coefficients *);
+/* The `efficiency` of struct step_hardware for a transformer: as many of step.h's FLOPs a second as these kernels do. */
+double step_reached(const struct step_input *, const struct gpu_spec *, const struct gpu_coefficients *,
+                    const struct step_coefficients *);
 
 #endif

@@ -202,7 +202,8 @@ static void known_numbers_are_found(void **state)
         struct step_row *r = &rows[n++];
         double layers = 12 + 4 * (k % 7), hidden = 768 + 512 * (k % 5), sequence = 512 << k % 6;
         *r = (struct step_row){.gpu = gpu_spec_find("h100_80gb")};
-        r->work = (struct step_work){.parameters = 12 * layers * hidden * hidden + 50368 * hidden, .layers = layers,
+        double inner = 12 * layers * hidden * hidden;
+        r->work = (struct step_work){.parameters = inner + 50368 * hidden, .layer_parameters = inner, .layers = layers,
                                      .hidden = hidden, .vocabulary = 50368, .sequence = sequence, .tokens = 8192 << k % 3,
                                      .micro_batches = 1 + k % 4, .ranks = 8 << k % 7, .ranks_per_node = 8, .tensor = 1,
                                      .sharding = k % 4 ? SHARD_FULL : SHARD_GRADIENTS, .recompute = k % 3 == 0,
