@@ -59,12 +59,32 @@ static void note(struct str *out, const char *fmt, ...)
     str_free(&s);
 }
 
+static bool replications_are_equal(const struct approach_runs *a)
+{
+    for (size_t m = 0; m < metric_count(); m++)
+        for (size_t k = 1; k < a->n; k++) {
+            double first = a->values[m * a->n], x = a->values[m * a->n + k];
+            if (x != first && !(isnan(x) && isnan(first))) return false;
+        }
+    return true;
+}
+
+static bool nothing_is_random(const struct compare *c)
+{
+    for (size_t i = 0; i < c->n_approaches; i++)
+        if (!replications_are_equal(&c->approaches[i])) return false;
+    return c->n_replications > 1;
+}
+
 static void notes(const struct compare *c, struct str *out)
 {
     const struct approach_runs *base = &c->approaches[0];
     if (c->n_replications == 1)
         note(out, "one replication: no interval can be given. The figures are what happened in this one; whether they "
                   "would again, only more replications can tell.");
+    if (nothing_is_random(c))
+        note(out, "all replications are equal, since nothing in this scenario is drawn at random: the intervals have no "
+                  "width and say nothing of how other jobs would fare.");
     if (c->unpaired)
         note(out, "the runs have different seeds or replications, so their differences hold chance that pairing would "
                   "have cancelled.");
