@@ -98,18 +98,3 @@ double step_sharded_s(const struct step_work *w, const struct gpu_spec *gpu, con
     if (w->offload) micro += 2 * kept_bytes(w) / PCIE_BYTES_PER_S;
     return w->micro_batches * micro + step_optimizer_s(w, gpu) + all->step_s;
 }
-
-double step_reached(const struct step_input *in, const struct gpu_spec *gpu, const struct gpu_coefficients *own,
-                    const struct step_coefficients *all)
-{
-    const struct model_shape *m = &in->model;
-    const struct parallelism *p = &in->split;
-    double embedding = (double)m->vocabulary * m->hidden * (m->tied ? 1 : 2);
-    struct step_work w = {.parameters = m->active_parameters, .layer_parameters = m->active_parameters - embedding, .layers = m->layers, .hidden = m->hidden,
-                          .vocabulary = m->vocabulary, .sequence = m->sequence, .tensor = p->tensor,
-                          .tokens = (double)m->sequence * in->batch.micro / p->context, .sequence_parallel = p->sequence,
-                          .recompute = in->batch.recompute == RECOMPUTE_FULL, .fp8 = in->batch.precision == PRECISION_FP8};
-    struct step_kernels k = step_kernels(&w, gpu, own, all);
-    double flops = hardware_flops(m, in->batch.recompute) * in->batch.micro / ((double)p->tensor * p->context);
-    return flops / (gpu->peak_flops * precision_table[in->batch.precision].peak * step_kernels_s(&k));
-}

@@ -1,11 +1,13 @@
 /* step_efficiency.h - what the kernels of a training step take on a real GPU, and what of sharded weights' traffic shows.
  *
  *     struct step_work w = { .tokens = 16384, .sequence = 2048, .layers = 32, .hidden = 4096, .vocabulary = 50368, ... };
- *     struct step_kernels k = step_kernels(&w, gpu_spec_find("h100_80gb"), &step_coefficients_default("h100"));
+ *     struct gpu_coefficients own = gpu_coefficients_default("h100");
+ *     struct step_kernels k = step_kernels(&w, gpu_spec_find("h100_80gb"), &own, &step_coefficients_default);
  *     step_sharded_s(&w, ...)                 // of a whole step with FSDP or DDP
  *
- * Formula. A micro-batch of n tokens, sequences of s tokens, L layers of width h with P parameters, vocabulary V; R = `forward` / 3 where
- * everything is computed a second time (activation checkpointing), else 0; divided by tensor parallelism where the work is:
+ * Formula. A micro-batch of n tokens, sequences of s tokens, L layers of width h with P parameters, vocabulary V; R is
+ * `forward` / 3 where everything is computed a second time (activation checkpointing), else 0; divided by tensor
+ * parallelism where the work is:
  *   matrix products   (6 n P (1 + R) / gain + 6 n h V) FLOPs over peak x matmul x `gemm`; gain is `fp8` in 8 bits, else
  *                     1. Kaplan et al. (arXiv 2001.08361), section 2.1
  *   attention         2 n s h L (3.5 + 3 R) FLOPs over peak x matmul x mma x `attention`: forward the causal half of
@@ -37,7 +39,6 @@
 #include <stdbool.h>
 
 #include "models/gpu_spec.h"
-#include "models/step.h"
 
 enum step_sharding { SHARD_NONE, SHARD_GRADIENTS, SHARD_FULL, N_STEP_SHARDINGS };
 
@@ -88,8 +89,5 @@ double step_optimizer_s(const struct step_work *, const struct gpu_spec *);
 /* A whole step of data-parallel training. */
 double step_sharded_s(const struct step_work *, const struct gpu_spec *, const struct gpu_coefficients *,
                       const struct step_coefficients *);
-/* The `efficiency` of struct step_hardware for a transformer: as many of step.h's FLOPs a second as these kernels do. */
-double step_reached(const struct step_input *, const struct gpu_spec *, const struct gpu_coefficients *,
-                    const struct step_coefficients *);
 
 #endif
