@@ -12,6 +12,8 @@ const struct command calibrate_subjects[] = {
      cmd_calibrate_collective, &argp_calibrate_collective},
     {"calibrate step", "measured training steps: predict other models, batches, GPUs and scales", cmd_calibrate_step,
      &argp_calibrate_step},
+    {"calibrate placements", "steps measured in placements of GPUs: predict other placements and batches",
+     cmd_calibrate_placements, &argp_calibrate_placements},
 };
 const size_t n_calibrate_subjects = sizeof calibrate_subjects / sizeof *calibrate_subjects;
 
