@@ -53,6 +53,11 @@ void inside_keep_job(struct run_inside *in, const struct job_row *row)
     view.row.id = id_text(in, row);
     view.row.nodes = nodes;
     view.row.wait_ns = view.waits;
+    if (row->work_by) {
+        share_ns *parts = arena_array(&in->arena, N_WORK_ACTIVITIES, share_ns);
+        memcpy(parts, row->work_by, N_WORK_ACTIVITIES * sizeof *parts);
+        view.row.work_by = parts;
+    }
     view.row.team = inside_name(in, row->team);
     view.row.queue = inside_name(in, row->queue);
     view.row.kind = inside_name(in, row->kind);

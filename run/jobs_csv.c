@@ -1,6 +1,6 @@
 /* jobs_csv.c - jobs.csv, written and read.
  *
- * A row is formatted straight into the file's buffer; most of its 44 fields are 0 or empty and cost two bytes.
+ * A row is formatted straight into the file's buffer; most of its 52 fields are 0 or empty and cost two bytes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -42,7 +42,10 @@ enum column { COLUMNS(COLUMN) N_COLUMNS };
 const struct csv_column jobs_csv_columns[] = {COLUMNS(COLUMN_ROW)};
 const size_t n_jobs_csv_columns = N_COLUMNS;
 
-enum { NODE_BYTES = 24, FIXED_BYTES = 512, WAITS_BYTES = N_WAIT_REASONS * (STR_SECONDS_BYTES + 1) + 1 };
+enum { NODE_BYTES = 24, FIXED_BYTES = 512, WAITS_BYTES = N_WAIT_REASONS * (STR_SECONDS_BYTES + 1) + 1,
+       PARTS_BYTES = (N_WORK_ACTIVITIES + 1) * 64 };
+/* Behind the waits: the work by activity, and what of held is recovery. Readers take files without them. */
+#define RECOVERY_COLUMN "recovery_gpu_s"
 
 /* ---- writing ---- */
 
@@ -81,7 +84,12 @@ void jobs_csv_header(struct out *o)
         out_text(o, wait_table[w].name, strlen(wait_table[w].name));
         out_text(o, "_s", 2);
     }
-    out_text(o, "\n", 1);
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++) {
+        out_text(o, ",", 1);
+        out_text(o, activity_table[FIRST_WORK + a].name, strlen(activity_table[FIRST_WORK + a].name));
+        out_text(o, "_gpu_s", 6);
+    }
+    out_text(o, "," RECOVERY_COLUMN "\n", sizeof RECOVERY_COLUMN + 1);
 }
 
 static char *put_comma(char *p)
@@ -190,6 +198,25 @@ static void write_waits(struct out *o, const struct job_row *r)
         else
             *p++ = '0';
     }
+    out_used(o, (size_t)(p - start));
+}
+
+static char *put_part(char *p, share_ns sum)
+{
+    *p++ = ',';
+    if (sum) return put_sum(p, sum);
+    *p++ = '0';
+    return p;
+}
+
+static void write_parts(struct out *o, const struct job_row *r)
+{
+    char *start = out_reserve(o, PARTS_BYTES), *p = start;
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++) {
+        if (r->work_by) p = put_part(p, r->work_by[a]);
+        else *p++ = ',';
+    }
+    p = put_part(p, r->recovery);
     *p++ = '\n';
     out_used(o, (size_t)(p - start));
 }
@@ -203,6 +230,7 @@ void jobs_csv_row(struct out *o, const struct job_row *r)
     write_names(o, (const char *const[]){r->team, r->queue, r->kind}, 3);
     write_sums(o, r);
     write_waits(o, r);
+    write_parts(o, r);
 }
 
 /* ---- reading ---- */
@@ -214,6 +242,7 @@ struct reading {
     int line;
     ARRAY(struct node_interval) nodes;
     int64_t waits[N_WAIT_REASONS];
+    share_ns parts[N_WORK_ACTIVITIES];
 };
 
 bool parse_ns(const char *text, int64_t *ns)
@@ -312,6 +341,27 @@ static bool get_waits(struct reading *r, const struct csv_row *row)
     return ok;
 }
 
+static bool get_part(struct reading *r, const char *text, const char *name, share_ns *sum)
+{
+    return decimal_get(text, GPU_S_DIGITS, sum) || bad(r, name, text, "GPU-seconds with at most 12 decimals");
+}
+
+/* Files of before have none of these columns, live runs no fields in them. */
+static bool get_parts(struct reading *r, const struct csv_row *row, struct job_row *j)
+{
+    bool ok = true;
+    size_t c = N_COLUMNS + N_WAIT_REASONS;
+    for (size_t a = 0; a < N_WORK_ACTIVITIES; a++) {
+        const char *text = csv_field(row, c + a);
+        if (!text || !*text) continue;
+        ok &= get_part(r, text, activity_table[FIRST_WORK + a].name, &r->parts[a]);
+        j->work_by = r->parts;
+    }
+    const char *text = csv_field(row, c + N_WORK_ACTIVITIES);
+    if (text && *text) ok &= get_part(r, text, RECOVERY_COLUMN, &j->recovery);
+    return ok;
+}
+
 /* All fields are looked at, so that all errors of a row are told. */
 static bool get_row(struct reading *r, const struct csv_row *row, struct job_row *j)
 {
@@ -332,6 +382,7 @@ static bool get_row(struct reading *r, const struct csv_row *row, struct job_row
     ok &= get_sum(r, row, COL_REDONE, &j->redone);
     ok &= get_sum(r, row, COL_HELD, &j->held);
     ok &= get_waits(r, row);
+    ok &= get_parts(r, row, j);
     if (ok && (j->submit_ns < 0 || (j->started_ns >= 0 && j->started_ns < j->submit_ns) ||
                (j->finished_ns >= 0 && j->finished_ns < j->submit_ns) ||
                (j->admitted_ns >= 0 && j->admitted_ns < j->submit_ns)))
@@ -364,11 +415,15 @@ static bool on_row(void *arg, const struct csv_row *row)
 bool jobs_csv_read(struct run_inside *in, const char *path, struct diag *d)
 {
     struct reading r = {.in = in, .diag = d, .file = path};
-    const char *need[N_COLUMNS], *may[N_WAIT_REASONS];
+    enum { N_MAY = N_WAIT_REASONS + N_WORK_ACTIVITIES + 1 };
+    const char *need[N_COLUMNS], *may[N_MAY];
     size_t before = diag_errors(d);
     for (int c = 0; c < N_COLUMNS; c++) need[c] = jobs_csv_columns[c].name;
     for (int w = 0; w < N_WAIT_REASONS; w++) may[w] = arena_printf(&in->arena, "wait_%s_s", wait_table[w].name);
-    bool ok = csv_read(path, &(struct csv_spec){need, N_COLUMNS, may, N_WAIT_REASONS, on_row, &r}, d);
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++)
+        may[N_WAIT_REASONS + a] = arena_printf(&in->arena, "%s_gpu_s", activity_table[FIRST_WORK + a].name);
+    may[N_MAY - 1] = RECOVERY_COLUMN;
+    bool ok = csv_read(path, &(struct csv_spec){need, N_COLUMNS, may, N_MAY, on_row, &r}, d);
     array_free(&r.nodes);
     return ok && diag_errors(d) == before;
 }

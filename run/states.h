@@ -87,6 +87,8 @@ enum cause { CAUSES(X_ENUM) N_CAUSES };
 enum wait_reason { WAIT_REASONS(X_ENUM) N_WAIT_REASONS };
 #undef X_ENUM
 enum { N_QUEUE_REASONS = WAIT_UNSATISFIABLE + 1 };
+/* Activities of class work stand in a row. */
+enum { FIRST_WORK = ACT_COMPUTE, N_WORK_ACTIVITIES = ACT_OTHER_LOAD - ACT_COMPUTE + 1 };
 
 struct activity_info { const char *name, *help; enum activity_class class; };
 struct state_info { const char *name, *help; };

@@ -66,7 +66,7 @@ void shared_settle(struct seats *x)
     int64_t now = sim_now(x->train->sim);
     struct job_live *l = x->train->job->live;
     if (!x->lifted && activity_table[x->activity].class == CLASS_HELD)
-        l->held += (share_ns)all_shares(x) * (share_ns)(now - x->since_ns);
+        job_live_held(l, x->activity, x->cause, (share_ns)all_shares(x) * (share_ns)(now - x->since_ns));
     x->since_ns = now;
 }
 

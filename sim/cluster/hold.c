@@ -85,7 +85,7 @@ static void settle(struct sim *s, struct hold *h)
 {
     int64_t now = sim_now(s);
     if (h->job && h->job->live && !h->lifted && activity_table[h->activity].class == CLASS_HELD)
-        h->job->live->held += share_time(h->alloc.shares, now - h->since_ns);
+        job_live_held(h->job->live, h->activity, h->cause, share_time(h->alloc.shares, now - h->since_ns));
     h->since_ns = now;
 }
 
@@ -172,11 +172,7 @@ void hold_book(struct sim *s, struct hold *h, enum activity activity, bool redon
 {
     if (ns == 0) return;
     EACH_SHARE(s, h, x) ledger_book(s->ledger, x.account, activity, redone, share_time(x.shares, ns));
-    if (h->job && h->job->live) {
-        share_ns sum = share_time(h->alloc.shares, ns);
-        if (redone) h->job->live->redone += sum;
-        else h->job->live->work += sum;
-    }
+    if (h->job && h->job->live) job_live_worked(h->job->live, activity, redone, share_time(h->alloc.shares, ns));
 }
 
 /* Shares of the allocation that lie on nodes which are down go to the down states, part by part. */

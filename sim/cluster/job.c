@@ -324,6 +324,8 @@ void job_write_row(struct sim *s, struct job *j)
         .work = l->work,
         .redone = l->redone,
         .held = l->held,
+        .work_by = l->work_by,
+        .recovery = l->recovery,
         .wait_ns = l->wait.sum_ns,
     };
     run_job(s->out, &row);

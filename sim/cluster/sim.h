@@ -126,8 +126,28 @@ struct job_live {
     int64_t done_ns;         /* work done so far at full speed (life cycle none; srpt, las read it) */
     int64_t run_since_ns;
     share_ns work, redone, held; /* of this job */
+    share_ns work_by[N_WORK_ACTIVITIES]; /* of work */
+    share_ns recovery;           /* of held: what a failure or a preemption cost */
     int64_t held_shares;     /* in holds now (hold.h) */
 };
+
+/* A job's own sums; whoever books into the ledger tells them too. */
+static inline void job_live_worked(struct job_live *l, enum activity activity, bool redone, share_ns sum)
+{
+    if (redone) {
+        l->redone += sum;
+        return;
+    }
+    l->work += sum;
+    l->work_by[activity - FIRST_WORK] += sum;
+}
+
+static inline void job_live_held(struct job_live *l, enum activity activity, enum cause cause, share_ns sum)
+{
+    bool ill = activity == ACT_STALLED || activity == ACT_HUNG || activity == ACT_BACKOFF;
+    l->held += sum;
+    if (ill || cause == CAUSE_FAILURE || cause == CAUSE_PREEMPTION) l->recovery += sum;
+}
 
 struct sim {
     const struct scenario *scenario;

@@ -201,8 +201,7 @@ static void book_one(struct sim *s, struct train *t, enum activity activity, boo
     for (uint32_t i = 0; i < t->n_who; i++) {
         share_ns sum = times(t->who[i].shares, ns);
         ledger_book(s->ledger, t->who[i].account, activity, redone, sum);
-        if (redone) l->redone += sum;
-        else l->work += sum;
+        job_live_worked(l, activity, redone, sum);
     }
 }
 
@@ -295,7 +294,7 @@ static void book_stall(struct sim *s, struct train *t)
     for (uint32_t i = 0; i < t->n_who; i++) {
         share_ns sum = times(t->who[i].shares, ns);
         ledger_book(s->ledger, t->who[i].account, ACT_STALLED, false, sum);
-        t->job->live->held += sum;
+        job_live_held(t->job->live, ACT_STALLED, t->job->cause, sum);
     }
 }
 

@@ -62,6 +62,7 @@ static inline struct job_row some_job(int i)
         {4294967295u, 4294967295u}
     };
     static const int64_t waits[N_WAIT_REASONS] = {[WAIT_QUOTA] = 1, [WAIT_IMAGE] = 4500000000, [WAIT_RESIZE] = 7};
+    static const share_ns parts[N_WORK_ACTIVITIES] = {[ACT_COMPUTE - FIRST_WORK] = (share_ns)1 << 90, [ACT_CHECKPOINT - FIRST_WORK] = 3};
     static const char *const ids[] = {"job-0", "a,b", "say \"hi\"", " blank ", NULL};
     struct job_row r = {.id = ids[i],
                         .number = 5,
@@ -84,6 +85,8 @@ static inline struct job_row some_job(int i)
                         .work = (share_ns)8000 * 30 * 1000000000u,
                         .redone = (share_ns)1 << 100,
                         .held = 1,
+                        .work_by = i == 2 ? NULL : parts,
+                        .recovery = (share_ns)i,
                         .wait_ns = waits};
     if (i == 3) {
         r.state = JOB_PENDING;

@@ -157,6 +157,9 @@ static bool check_work(struct replay *p, int32_t i, bool whole_slots)
     const struct job_spec *spec = &p->s->jobs[i];
     const struct job_row *r = p->job[i].row;
     int64_t ns = spec->work_ns < spec->limit_ns ? spec->work_ns : spec->limit_ns, shares = job_shares(p->s, spec);
+    share_ns parts = 0;
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++) parts += r->work_by[a];
+    if (parts != r->work || r->recovery > r->held) return wrong(p, "the parts of its work do not add up", i);
     if (r->finished_ns < 0) return true;
     if (whole_slots) shares = (shares + SHARES_PER_GPU - 1) / SHARES_PER_GPU * SHARES_PER_GPU;
     if (r->state != (spec->work_ns > spec->limit_ns ? JOB_FAILED : JOB_SUCCEEDED)) return wrong(p, "it ended otherwise", i);
