@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "study/calibrate_placements.h"
+#include "tests/support/doc_section.h"
 #include "tests/support/shared.h"
 
 #define GOAL 0.10
@@ -90,7 +92,7 @@ static void held_free(struct held *h)
     array_free(&h->sync);
 }
 
-static void predict(const char *application, const char *path, struct held *all, struct held *baseline)
+static void predict(const char *application, const char *path, struct held *all, struct held *baseline, struct str *out)
 {
     struct placement_table t = {0};
     struct placed_calibration c;
@@ -109,7 +111,8 @@ static void predict(const char *application, const char *path, struct held *all,
         note(all, p, r);
         note(baseline, nearest(t.rows.v, n, r), r);
     }
-    printf("%-12s %6zu %6zu %9.1f %% %9.1f %%\n", application, n, own.step.n, 100 * median(&own.step), 100 * median(&own.sync));
+    str_printf(out, "| %s | %zu | %zu | %.1f %% | %.1f %% |\n", application, n, own.step.n, 100 * median(&own.step),
+               100 * median(&own.sync));
     held_free(&own);
     placement_table_free(&t);
 }
@@ -119,20 +122,24 @@ static void half_from_the_other_half(void **state)
     char path[N_APPLICATIONS][SHARED_PATH_MAX], name[100];
     struct held all = {0}, baseline = {0};
     errors both = {0};
+    struct str out = {0};
     (void)state;
     for (int i = 0; i < N_APPLICATIONS; i++) {
         snprintf(name, sizeof name, "traces/pollux/profiles/%s/placements.csv", applications[i]);
         shared_path(path[i], name);
     }
-    printf("%-12s %6s %6s %11s %11s\n", "application", "fitted", "held", "step", "sync");
-    for (int i = 0; i < N_APPLICATIONS; i++) predict(applications[i], path[i], &all, &baseline);
+    str_printf(&out, "| application | rows fitted | rows predicted | step | sync |\n|---|---|---|---|---|\n");
+    for (int i = 0; i < N_APPLICATIONS; i++) predict(applications[i], path[i], &all, &baseline, &out);
     for (size_t i = 0; i < all.step.n; i++) {
         array_push(&both, all.step.v[i]);
         array_push(&both, all.sync.v[i]);
     }
     double step = median(&all.step), sync = median(&all.sync), together = median(&both);
-    printf("%-12s %6s %6zu %9.1f %% %9.1f %%, together %.1f %%\n", "all", "", all.step.n, 100 * step, 100 * sync, 100 * together);
-    printf("%-12s %6s %6zu %9.1f %% %9.1f %%\n", "7 nearest", "", all.step.n, 100 * median(&baseline.step), 100 * median(&baseline.sync));
+    str_printf(&out, "| all | | %zu | %.1f %% | %.1f %%, together %.1f %% |\n", all.step.n, 100 * step, 100 * sync, 100 * together);
+    str_printf(&out, "| seven nearest | | %zu | %.1f %% | %.1f %% |\n", all.step.n, 100 * median(&baseline.step),
+               100 * median(&baseline.sync));
+    doc_section("docs/models.md", "placements", str_text(&out));
+    str_free(&out);
     assert_true(step <= GOAL && sync <= GOAL && together <= GOAL);
     held_free(&all);
     held_free(&baseline);
