@@ -8,19 +8,24 @@
 #include "sim/train/train.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
 #include "models/ring.h"
+#include "models/traffic.h"
 #include "sim/cluster/calendar.h"
+#include "sim/cluster/network.h"
 
 typedef __int128 wide;
 
 enum segment { IDLE, STEPPING, SAVING, STALLED };
 enum stop_kind { AT_END, AT_SAVE, AT_CRASH, AT_HANG, AT_JOB_CRASH, N_STOPS };
 enum clock_kind { CLOCK_CRASH, CLOCK_HANG, CLOCK_JOB_CRASH, N_CLOCKS }; /* as the stops from AT_CRASH on */
+
+static const int64_t STEP_NEVER = INT64_MAX / 4; /* a step of which nothing passes the network: 73 years */
 
 struct fault_clock { /* process faults of one kind, on accumulated time of the ranks, or of the job */
     struct stream stream;
@@ -39,6 +44,8 @@ struct train {
     int64_t durable, pending, pending_at;  /* last durable step; step of a save under way in the background */
     int64_t since_ns;
     struct { int64_t compute, communication, data; } parts;
+    struct net_pace pace;                  /* its traffic between nodes, while ranks step */
+    int64_t alone_ns, pace_bytes_per_s;    /* length of a step undisturbed; what an edge of the ring then carries */
     struct train_shares who[TRAIN_MAX_ACCOUNTS];
     uint32_t n_who, ranks, nodes_room;
     uint32_t *nodes; /* of each rank */
@@ -103,6 +110,7 @@ void train_destroy(struct sim *s, struct train *t)
 {
     if (!t) return;
     event_cancel(s->events, t->timer);
+    net_pace_stop(s, &t->pace);
     free(t->nodes);
     free(t);
 }
@@ -127,7 +135,15 @@ static int64_t scaled(int64_t ns, uint32_t ppm)
     return (int64_t)((x + ppm - 1) / ppm);
 }
 
-/* The length of a step at this size. The current step is rescaled, so the work done in it stays the same fraction. */
+/* The current step is rescaled, so the work done in it stays the same fraction. */
+static void set_length(struct train *t, int64_t length)
+{
+    wide into = (wide)t->into_ns * length / t->length_ns;
+    t->into_ns = (int64_t)into;
+    t->length_ns = length;
+}
+
+/* The length of a step at this size, undisturbed by others. */
 static void set_rate(const struct sim *s, struct train *t, uint32_t ppm)
 {
     const struct step_spec *p = &job_detail_of(s, t->job)->step;
@@ -136,9 +152,8 @@ static void set_rate(const struct sim *s, struct train *t, uint32_t ppm)
     t->parts.communication = p->communication_ns >= 0 ? p->communication_ns : modelled_communication(s, t);
     int64_t length = t->parts.compute + t->parts.communication + t->parts.data;
     if (p->compute_ns + p->data_ns == 0 && p->communication_ns == 0) length = t->parts.compute = scaled(t->step_ns, ppm);
-    wide into = (wide)t->into_ns * length / t->length_ns;
-    t->into_ns = (int64_t)into;
-    t->length_ns = length;
+    t->alone_ns = length;
+    set_length(t, length);
 }
 
 /* Real ns from the position to the beginning of a step; the tail counts as part of a step. */
@@ -182,6 +197,7 @@ static void arm(struct sim *s, struct train *t)
         if (in[k] < in[t->next]) t->next = (enum stop_kind)k;
     t->since_ns = sim_now(s);
     t->segment = STEPPING;
+    net_pace_want(s, &t->pace, t->pace_bytes_per_s);
     t->timer = event_after(s->events, in[t->next] < 0 ? 0 : in[t->next], t->next == AT_END ? EVENT_RELEASE : EVENT_FAULT,
                            on_timer, t);
 }
@@ -260,6 +276,7 @@ static void begin_save(struct sim *s, struct train *t)
     sim_record(s, REC_CHECKPOINT, t->job, 0, 0, t->step, 0);
     t->since_ns = sim_now(s);
     t->segment = SAVING;
+    net_pace_want(s, &t->pace, 0);
 }
 
 /* A save below the high-water mark is made again, as the steps before it were. */
@@ -286,6 +303,7 @@ static void begin_stall(struct sim *s, struct train *t)
     t->since_ns = sim_now(s);
     t->segment = STALLED;
     t->timer = EVENT_NONE;
+    net_pace_want(s, &t->pace, 0);
 }
 
 static void book_stall(struct sim *s, struct train *t)
@@ -317,12 +335,43 @@ void train_links(struct sim *s, struct train *t)
     }
 }
 
+/* ---- the fabric ---- */
+
+/* The network grants another share: what a step takes longer than alone is communication. */
+static void on_share(struct sim *s, struct net_pace *pace)
+{
+    struct train *t = (struct train *)((char *)pace - offsetof(struct train, pace));
+    if (t->segment != STEPPING) return;
+    int64_t length = net_pace_stretch(pace, t->alone_ns);
+    if (length > STEP_NEVER) length = STEP_NEVER;
+    if (length == t->length_ns) return;
+    event_cancel(s->events, t->timer);
+    if (sim_now(s) > t->since_ns) end_stepping(s, t);
+    t->parts.communication += length - t->length_ns;
+    set_length(t, length);
+    arm(s, t);
+}
+
+static void cross_fabric(struct sim *s, struct train *t)
+{
+    const struct job_detail *d = job_detail_of(s, t->job);
+    uint32_t shares = job_role_shares(s->scenario, t->job->spec, d->n_roles - 1);
+    uint64_t gpus = (uint64_t)t->ranks * (shares < SHARES_PER_GPU ? 1 : shares / SHARES_PER_GPU);
+    struct net_path path = {0};
+    t->pace_bytes_per_s = traffic_rate(traffic_ring_edge_bytes(d->step.gradient_bytes, gpus), t->alone_ns);
+    if (!s->network || t->pace_bytes_per_s == 0) return;
+    net_path_ring(s, &path, t->nodes, t->ranks);
+    net_pace_start(s, &t->pace, &path, t->pace_bytes_per_s, on_share);
+    net_path_free(&path);
+}
+
 /* ---- running ---- */
 
-static void stop(struct train *t)
+static void stop(struct sim *s, struct train *t)
 {
     t->segment = IDLE;
     t->timer = EVENT_NONE;
+    net_pace_stop(s, &t->pace);
 }
 
 static uint32_t victim(const struct train *t, struct fault_clock *f)
@@ -336,7 +385,7 @@ static void on_fault(struct sim *s, struct train *t, enum clock_kind kind)
 {
     bool hang = kind == CLOCK_HANG;
     uint32_t rank = victim(t, &t->clocks[kind]);
-    stop(t);
+    stop(s, t);
     sim_record(s, REC_FAULT, t->job, rank, hang ? DO_HANG : DO_CRASH, hang ? 0 : 1, 1);
     if (hang) t->hooks->hang(s, t->job, rank);
     else t->hooks->crash(s, t->job, rank);
@@ -370,7 +419,7 @@ static void on_timer(void *ctx, void *arg)
     case AT_CRASH:
     case AT_HANG:
     case AT_JOB_CRASH: on_fault(s, t, (enum clock_kind)(t->next - AT_CRASH)); return;
-    default: stop(t); t->hooks->end(s, t->job);
+    default: stop(s, t); t->hooks->end(s, t->job);
     }
 }
 
@@ -398,6 +447,7 @@ void train_run(struct sim *s, struct train *t, const struct train_shares *who, u
     t->n_who = n;
     keep_nodes(t, nodes, ranks);
     set_rate(s, t, speed_ppm);
+    cross_fabric(s, t);
     step_or_stall(s, t);
 }
 
@@ -408,7 +458,7 @@ void train_halt(struct sim *s, struct train *t)
     if (t->segment == STEPPING) end_stepping(s, t);
     else if (t->segment == SAVING) book_save(s, t);
     else book_stall(s, t);
-    stop(t);
+    stop(s, t);
 }
 
 int64_t train_roll_back(struct sim *s, struct train *t)

@@ -27,7 +27,7 @@
 
 static const char *const files[] = {
     "tests/sim/live/keys.json", "tests/sim/live/keys-generated.json", "tests/sim/live/keys-ray.json", "tests/sim/live/keys-queues.json",
-    "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json",
+    "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json", "tests/sim/live/keys-network.json",
     "tests/sim/states/shapes.json", "tests/sim/states/operator.json",
 };
 enum { N_APPROACHES = 4, MOST_EVENTS = 200000 };
@@ -40,9 +40,6 @@ static const struct { const char *type, *key, *why; } labels[] = {
     {"node group", "price_per_hour", "for reports of cost"},
     {"node group", "spot", "spot capacity comes later"},
     {"topology", "levels", "says again what the counts of nodes and racks say"},
-    {"oversubscription", "rack", "the ring model of a step knows nodes and one fabric; racks come with the models"},
-    {"oversubscription", "block", "as rack"},
-    {"network", "contention", "as rack"},
     {"storage", "name", "a name that checkpoints refer to"},
     {"storage", "kind", "local disks that are lost with their node come with the models of storage"},
     {"queue", "name", "a name that jobs refer to"},
