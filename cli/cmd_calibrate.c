@@ -10,6 +10,8 @@
 const struct command calibrate_subjects[] = {
     {"calibrate collective", "a table of nccl-tests, rccl-tests or OSU: predict other sizes and scales",
      cmd_calibrate_collective, &argp_calibrate_collective},
+    {"calibrate failures", "a log of hardware failures: rates, ageing, repairs, lemon nodes, a failure profile",
+     cmd_calibrate_failures, &argp_calibrate_failures},
     {"calibrate step", "measured training steps: predict other models, batches, GPUs and scales", cmd_calibrate_step,
      &argp_calibrate_step},
     {"calibrate placements", "steps measured in placements of GPUs: predict other placements and batches",

@@ -120,5 +120,14 @@ cmp -s $tiny "$out/mine/scenario.json" || { echo "commands: a run replaced the u
 "$program" run - <$tiny >"$out/stdin" && "$program" run $tiny >"$out/file" # all approaches from one stdin
 cmp -s "$out/stdin" "$out/file" || { echo "commands: \"-\" runs otherwise than the file" >&2; bad=1; }
 [ -z "$(ls "$TMPDIR")" ] || { echo "commands: left in TMPDIR: $(ls "$TMPDIR")" >&2; bad=1; }
+log=tests/fuzz/corpus/failure_log/observed.csv # 10 failures of 63 nodes in 55 days, three of them one incident: 8 / 3.465
+expect 0 "2.31 failures per 1,000 node-days" "" calibrate failures $log
+expect 0 '"gpu",gpu,8,1,4,4,' "" calibrate failures $log --format csv
+expect 0 '"scope": "rack"' "" calibrate failures $log -o -
+expect 3 "" "how many nodes were observed" calibrate failures tests/house/failures.csv --from 0 --until 1d
+expect 3 "" "when the observation begins" calibrate failures tests/house/failures.csv --nodes 4
+expect 3 "" "none.csv" calibrate failures $out/none.csv
+expect 2 "" "LOG is missing" calibrate failures
+
 [ $bad = 0 ] && echo "commands: $n calls end and print as they should"
 exit $bad
