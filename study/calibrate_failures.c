@@ -163,8 +163,8 @@ static void find_lemons(struct component_fit *f, struct tally *t, uint32_t n)
     double unit_s;
     for (struct tally *m; (m = worst(t, n)) != NULL && m->events >= LEMON_LEAST;) {
         usual(t, n, &events, &unit_s);
-        double expected = (double)(events - m->events) / (unit_s - m->unit_s) * m->unit_s;
-        if (!(gsl_cdf_poisson_Q((unsigned)m->events - 1, expected) < 0.01 / n)) return;
+        if (m->events == events || !(m->unit_s > 0)) return;
+        if (!(gsl_cdf_binomial_Q((unsigned)m->events - 1, m->unit_s / unit_s, (unsigned)events) < 0.01 / n)) return;
         m->lemon = true;
         array_push(&f->lemons, m->node);
     }
@@ -241,6 +241,8 @@ static void fit_groups(struct component_fit *f, struct events *e, const struct f
 static void fit_parts(struct component_fit *f, struct events *e, const struct failure_calibration *c, bool fresh, struct window w)
 {
     life_list lives = {0};
+    bool shared = f->scope == FAULT_RACK || f->scope == FAULT_SWITCH || f->scope == FAULT_STORAGE;
+    if (shared) f->scope = FAULT_NODE; /* by its name, but it took one node down at a time */
     qsort(e->v, e->n, sizeof *e->v, by_unit);
     struct tally *t = tally_nodes(e, c->nodes, f->per_node * (w.end_s - w.begin_s));
     take_down_times(t, e, w);

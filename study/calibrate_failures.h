@@ -11,8 +11,9 @@
  *
  * Exposure: the time in which units were up within the observation; after an event whose repair is not known a unit counts
  * as up at once.
- * Lemons: a node whose count is too high for the rate of the others, P(Poisson >= n) < 0.01 / nodes (Bonferroni), the worst
- * first until none is left; three failures at least. They are kept out of the component's rate, which the profile gives beside share and times.
+ * Lemons: a node whose count is too high for its share of the exposure: the binomial of all failures gives it less than
+ * 0.01 / nodes (Bonferroni); the worst first until none is left, three failures at least, and only while other nodes have
+ * failed too. They are kept out of the component's rate, which the profile gives beside share and times.
  * Shape: of the lives that can be told apart (one such part a node, or a column `unit`), lemons left out. The first life of
  * a unit counts only where all was new at the beginning (`fresh`); else its age is not known. Exponential when the
  * likelihood-ratio test does not refuse it at 5 %.
