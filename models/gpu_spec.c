@@ -7,6 +7,7 @@
  */
 #include "models/gpu_spec.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const struct gpu_spec specs[] = {
@@ -31,21 +32,31 @@ static const struct gpu_spec specs[] = {
 };
 enum { N_SPECS = sizeof specs / sizeof *specs, NAME_MAX = 64 };
 
-/* Small letters and digits only, and what every name may carry left out. */
+static bool is_noise(const char *word)
+{
+    static const char *const noise[] = {"nvidia", "amd", "tesla", "instinct", "sxm", "sxm2", "sxm4", "sxm5", "hbm2",
+                                        "hbm2e", "hbm3", "hbm3e"};
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
+        if (!strcmp(noise[i], word)) return true;
+    return false;
+}
+
+/* Small letters and digits, without the words that any name may carry. */
 static void plain_name(const char *name, char plain[NAME_MAX])
 {
-    static const char *const noise[] = {"nvidia", "amd", "tesla", "sxm5", "sxm4", "sxm2", "sxm", "hbm3e", "hbm3", "hbm2e",
-                                        "instinct"};
-    size_t n = 0;
-    for (; *name && n + 1 < NAME_MAX; name++) {
+    size_t n = 0, word = 0;
+    for (bool more = true; more; name++) {
         char c = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain[n++] = c;
+        more = *name != '\0';
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+            if (n + 1 < NAME_MAX) plain[n++] = c;
+            continue;
+        }
+        plain[n] = '\0';
+        if (is_noise(plain + word)) n = word;
+        word = n;
     }
     plain[n] = '\0';
-    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
-        char *at = strstr(plain, noise[i]);
-        if (at) memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
-    }
 }
 
 const struct gpu_spec *gpu_spec_at(size_t i)
