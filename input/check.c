@@ -133,6 +133,44 @@ static void check_fit(struct checker *c)
             "%zu job%s can never run, first %s: %s", why[k].n, why[k].n == 1 ? "" : "s", why[k].first, why[k].why);
 }
 
+/* ---- memory of the GPUs ---- */
+
+/* The terms of what one GPU would have to hold. */
+static const char *terms_of(struct checker *c, const struct memory_fit *f)
+{
+    struct str s = { 0 };
+    for (int k = 0; k < N_MEMORY_TERMS; k++)
+        str_printf(&s, "%s%s %.1f", k ? ", " : "", memory_term_names[k], f->bytes[k] / 1e9);
+    const char *text = arena_strdup(&c->f->arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+static void check_memory_of(struct checker *c, const struct job_spec *job)
+{
+    const struct step_input *in = c->s->details[job->detail].step.model;
+    struct memory_fit f = memory_fit(&in->model, &in->split, &in->batch, in->hardware.gpu.memory_bytes, in->hardware.workspace_bytes);
+    char buf[24];
+    if (memory_fits(&f)) return;
+    add(c, FINDING_PROBLEM, "memory",
+        "it dies in its first step; divide it further (tensor, pipeline, zero), recompute more, or make the micro-batch smaller",
+        "job %s needs %.1f GB on a GPU that has %.1f: the %s overflow%s by %.1f GB (%s)", job_id(c->s, job, buf), f.total / 1e9,
+        f.capacity / 1e9, memory_term_names[f.overflows], f.overflows == MEM_OPTIMIZER || f.overflows == MEM_WORKSPACE ? "s" : "",
+        (f.total - f.capacity) / 1e9, terms_of(c, &f));
+}
+
+/* The first job of each class. */
+static void check_memory(struct checker *c)
+{
+    bool *seen = arena_array(&c->f->arena, c->s->n_details + 1, bool);
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t detail = c->jobs[i].detail;
+        if (seen[detail] || !c->s->details[detail].step.model) continue;
+        seen[detail] = true;
+        check_memory_of(c, &c->jobs[i]);
+    }
+}
+
 /* ---- quota ---- */
 
 static bool is_gpu(const char *resource)
@@ -330,6 +368,7 @@ void scenario_check(const struct scenario *s, struct findings *f)
     f->n_jobs = c.n;
     check_endless(&c);
     check_loads(&c);
+    check_memory(&c);
     check_fit(&c);
     check_quota(&c);
     check_ignored(&c);

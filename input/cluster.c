@@ -33,6 +33,12 @@ static const struct field node_fields[] = {
     FIELD(raw_node_group, cpu, "cpu", TYPE_QUANTITY, .help = "CPUs a node; absent: not limited"),
     FIELD(raw_node_group, memory, "memory", TYPE_BYTES, .help = "memory a node; absent: not limited"),
     FIELD(raw_node_group, price_per_hour, "price_per_hour", TYPE_NUMBER, .help = "price of a node and hour"),
+    FIELD(raw_node_group, peak_tflops, "peak_tflops", TYPE_NUMBER,
+          .help = "dense peak of a GPU in 16 bits, for steps that are computed from a model; default: by \"gpu\""),
+    FIELD(raw_node_group, gpu_memory, "gpu_memory", TYPE_BYTES, .min = 1, .max = INT64_MAX - 1,
+          .help = "of a GPU; default: by \"gpu\""),
+    FIELD(raw_node_group, gpu_memory_tbps, "gpu_memory_tbps", TYPE_NUMBER,
+          .help = "terabytes a second of a GPU's memory; default: by \"gpu\""),
     FIELD(raw_node_group, labels, "labels", TYPE_TEXTS, .any_kind = true,
           .help = "Kubernetes labels; nodeSelector and flavors choose by them"),
     FIELD(raw_node_group, taints, "taints", TYPE_LIST, .sub = &taint_type, .help = "Kubernetes taints"),
@@ -96,6 +102,17 @@ static const struct field image_fields[] = {
 };
 static const struct object_type image_type = OBJECT(raw_images, image_fields, "images", "Container images.");
 
+static const struct field straggler_fields[] = {
+    FIELD(raw_stragglers, share, "share", TYPE_FRACTION, .fallback = "0", .help = "of nodes that are slow, drawn once a node"),
+    FIELD(raw_stragglers, slowness, "slowness", TYPE_FRACTION, .fallback = "0.1",
+          .help = "by which computation on them takes longer"),
+    FIELD(raw_stragglers, jitter, "jitter", TYPE_FRACTION, .fallback = "0",
+          .help = "deviation of a rank's computing time from step to step, over its mean (normal)"),
+};
+static const struct object_type straggler_type =
+    OBJECT(raw_stragglers, straggler_fields, "stragglers",
+           "Ranks that step together wait for the slowest. MegaScale found 0.5 % of machines about 10 % slow.", .shorthand = "share");
+
 static const struct field cluster_fields[] = {
     FIELD(raw_cluster, nodes, "nodes", TYPE_LIST, .sub = &node_type, .required = true,
           .help = "groups of equal nodes; nodes are numbered group after group"),
@@ -103,6 +120,7 @@ static const struct field cluster_fields[] = {
     FIELD(raw_cluster, network, "network", TYPE_OBJECT, .sub = &network_type, .always = true, .help = "the fabric"),
     FIELD(raw_cluster, storage, "storage", TYPE_LIST, .sub = &storage_type, .help = "stores of checkpoints"),
     FIELD(raw_cluster, images, "images", TYPE_OBJECT, .sub = &image_type, .always = true, .help = "container images"),
+    FIELD(raw_cluster, stragglers, "stragglers", TYPE_OBJECT, .sub = &straggler_type, .help = "absent: all nodes are alike"),
 };
 const struct object_type cluster_type = OBJECT(raw_cluster, cluster_fields, "cluster", "The machines.");
 
@@ -313,6 +331,15 @@ static void build_storage(struct build *b, struct raw_cluster *raw)
     }
 }
 
+static void build_speeds(struct build *b, const struct raw_cluster *raw)
+{
+    struct cluster_spec *c = &b->s->cluster;
+    const struct raw_stragglers *r = raw->stragglers;
+    for (uint32_t g = 0; g < c->n_groups; g++)
+        c->groups[g].hardware = build_hardware(b, &LIST_AT(raw->nodes, struct raw_node_group, g), raw->network);
+    if (r) c->stragglers = (struct straggler_spec){ r->share, r->slowness, r->jitter };
+}
+
 void build_cluster(struct build *b, struct raw_cluster *raw)
 {
     fill_contention(raw->network);
@@ -320,6 +347,7 @@ void build_cluster(struct build *b, struct raw_cluster *raw)
     build_groups(b, raw);
     build_topology(b, raw->topology);
     build_network(b, raw->network);
+    build_speeds(b, raw);
     build_storage(b, raw);
     b->s->cluster.image = (struct image_model){ raw->images->size, raw->images->cached, raw->images->pull };
 }

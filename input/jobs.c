@@ -107,6 +107,9 @@ static const struct field job_fields[] = {
     FIELD(raw_job, duration, "duration", TYPE_DURATION, .help = "work at full speed on its GPUs"),
     FIELD(raw_job, steps, "steps", TYPE_INT, .min = 1, .max = INT64_C(1000000000000), .help = "work in training steps"),
     FIELD(raw_job, step, "step", TYPE_OBJECT, .sub = &step_type, .help = "a step's length, or its parts"),
+    FIELD(raw_job, model, "model", TYPE_OBJECT, .sub = &model_type, .help = "instead of \"step\": what is trained"),
+    FIELD(raw_job, parallelism, "parallelism", TYPE_OBJECT, .sub = &parallelism_type, .help = "how a model is divided"),
+    FIELD(raw_job, batch, "batch", TYPE_OBJECT, .sub = &batch_type, .help = "samples of a step, with \"model\""),
     FIELD(raw_job, limit, "limit", TYPE_DURATION, .min = 1, .max = INT64_MAX - 1,
           .help = "time limit, after which a batch scheduler kills it"),
     FIELD(raw_job, checkpoint, "checkpoint", TYPE_OBJECT, .sub = &checkpoint_type, .help = "absent: it never saves"),
@@ -371,6 +374,7 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
             d.max_failures = raw->max_failures < 0 ? UINT32_MAX : (uint32_t)raw->max_failures;
     }
     build_step(b, &d, raw->step);
+    build_model(b, &d, raw);
     build_checkpoint(b, &d, raw->checkpoint);
     build_wish(b, &d, raw->topology);
     check_lifecycle(b, raw, &d);
@@ -380,7 +384,7 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
 
 bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *d, bool endless_ok, struct job_spec *job)
 {
-    int64_t step_ns = d->step.compute_ns + d->step.data_ns + (d->step.communication_ns > 0 ? d->step.communication_ns : 0);
+    int64_t step_ns = step_nominal_ns(&d->step);
     job->limit_ns = raw->limit == ABSENT ? TIME_NEVER : raw->limit;
     if (raw->duration != ABSENT && raw->steps != ABSENT) {
         value_error(b->diag, raw->at, "give either \"duration\" or \"steps\"");
@@ -388,7 +392,8 @@ bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *d
     }
     if (raw->steps != ABSENT) {
         if (step_ns == 0) {
-            if (!raw->step) value_error(b->diag, raw->at, "\"steps\" needs \"step\", the length of one");
+            if (!raw->step && !raw->model)
+                value_error(b->diag, raw->at, "\"steps\" needs \"step\", the length of one, or \"model\" and \"batch\"");
             return false;
         }
         if (__builtin_mul_overflow(raw->steps, step_ns, &job->work_ns) || job->work_ns == TIME_NEVER) {

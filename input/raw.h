@@ -21,7 +21,8 @@ struct raw_node_group {
     const struct value *at;
     const char *group, *profile, *gpu;
     int64_t count, gpus, cpu, memory, spot, age;
-    double price_per_hour;
+    double price_per_hour, peak_tflops, gpu_memory_tbps;
+    int64_t gpu_memory;
     struct list labels, taints; /* struct text, struct raw_taint */
 };
 struct raw_topology { const struct value *at; struct list levels; int64_t nodes_per_rack, racks_per_block; };
@@ -33,6 +34,7 @@ struct raw_network {
     struct raw_oversubscription *oversubscription;
 };
 struct raw_storage { const struct value *at; const char *name; int64_t kind, write, read; };
+struct raw_stragglers { const struct value *at; double share, slowness, jitter; };
 struct raw_images { const struct value *at; int64_t size, pull; double cached; };
 struct raw_cluster {
     const struct value *at;
@@ -40,6 +42,7 @@ struct raw_cluster {
     struct raw_topology *topology;
     struct raw_network *network;
     struct raw_images *images;
+    struct raw_stragglers *stragglers;
 };
 
 /* ---- queues.c ---- */
@@ -64,6 +67,18 @@ struct raw_priority { const struct value *at; int64_t value; };
 struct raw_role { const struct value *at; int64_t replicas, min, max, gpus, cpu, memory, restart; };
 struct raw_roles { const struct value *at; struct raw_role *master, *worker, *head, *submitter, *pod; };
 struct raw_step { const struct value *at; int64_t compute, communication, data, gradient; };
+struct raw_model {
+    const struct value *at;
+    const char *name;
+    int64_t layers, hidden, heads, kv_heads, vocabulary, sequence, top_k, tied, activations, traffic, exchange;
+    double parameters, active_parameters, expert_parameters, sample_flops;
+};
+struct raw_parallelism {
+    const struct value *at;
+    int64_t data, tensor, pipeline, interleave, context, expert, sequence, zero;
+    double overlap;
+};
+struct raw_batch { const struct value *at; int64_t global, micro, recompute, precision; };
 struct raw_checkpoint { const struct value *at; int64_t interval, save, background, load, size; const char *storage; };
 struct raw_elastic { const struct value *at; int64_t min, max, max_restarts; };
 struct raw_toleration { const struct value *at; const char *key, *value; int64_t op, effect, seconds; };
@@ -76,6 +91,9 @@ struct raw_job {
         shutdown, gcs_ft, completions, completion_mode, min_parallelism, replacement;
     struct raw_roles *roles;
     struct raw_step *step;
+    struct raw_model *model;
+    struct raw_parallelism *parallelism;
+    struct raw_batch *batch;
     struct raw_checkpoint *checkpoint;
     struct raw_elastic *elastic;
     struct raw_topology_wish *topology;
@@ -171,7 +189,7 @@ struct raw_scenario {
     struct raw_run *run;
 };
 
-extern const struct object_type cluster_type, queue_type, cohort_type, priority_type, workload_type, faults_type,
+extern const struct object_type cluster_type, model_type, parallelism_type, batch_type, queue_type, cohort_type, priority_type, workload_type, faults_type,
     approach_type, run_type, job_type, scenario_type, generate_type;
 extern const struct object_type preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
 
@@ -256,6 +274,11 @@ void read_cohort(struct build *b, const struct value *v, struct quota_builder *q
 void read_cluster_queue(struct build *b, const struct value *v, struct quota_builder *qb);
 void read_local_queue(struct build *b, const struct value *v, struct quota_builder *qb);
 void read_priority_class(struct build *b, const struct value *v, struct quota_builder *qb);
+
+/* training.c: what a job's model says of its steps; nothing without a model. */
+void build_model(struct build *b, struct job_detail *d, struct raw_job *raw);
+/* What is known of the GPUs of a group: its own keys, else the specification of its GPU type; NULL: nothing. */
+const struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n);
 
 /* Index of a name, which is added when new. Index 0 is "". */
 uint16_t name_index(struct build *b, struct name_table *t, const char *name);

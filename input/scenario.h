@@ -26,6 +26,7 @@
 #include "input/objects.h"
 #include "input/quota.h"
 #include "input/stack.h"
+#include "models/step.h"
 
 #define TIME_NEVER INT64_MAX
 enum { SHARES_PER_GPU = 1000, NO_INDEX = 0xffff, MAX_GPUS_PER_NODE = 64 };
@@ -45,7 +46,15 @@ struct node_group {
     double price_per_hour;      /* a node */
     struct labels labels, taints;
     bool spot;
+    const struct step_hardware *hardware; /* of its GPUs; NULL: nothing is known of them */
     int64_t age_ns;             /* in service before the run begins; matters to lives whose hazard changes with age */
+};
+
+/* Spread of speed: a hardware property, the same under all approaches. */
+struct straggler_spec {
+    double share;    /* of nodes that are slow */
+    double slowness; /* of these: their GPUs take 1 + slowness times as long */
+    double jitter;   /* of each rank and step: deviation of its compute time over the mean */
 };
 
 /* Levels from the widest to "host". Nodes are numbered along racks, racks along blocks. */
@@ -68,6 +77,7 @@ struct cluster_spec {
     uint32_t n_groups, n_nodes;
     int64_t total_shares;
     struct topology topology;
+    struct straggler_spec stragglers;
     struct network_model network;
     struct image_model image;
     struct storage *storage;
@@ -98,11 +108,21 @@ struct checkpoint_spec {
 struct elastic_spec { uint32_t min, max, max_restarts; /* max 0: not elastic */ };
 
 /* How a step's time divides; parts in ns of a step on the nominal number of GPUs. All 0: the job was given as a
- * duration. With communication -1 a job's work counts compute and data only, and communication comes on top. */
+ * duration. With communication -1 a job's work counts compute and data only, and communication comes on top.
+ * With `model` the parts follow from it and from where the ranks lie (sim/train/step_parts.h); here are its nominal ones, on
+ * full nodes of the first group that may serve the job. */
 struct step_spec {
     int64_t compute_ns, communication_ns, data_ns; /* communication -1: from the network model */
     int64_t gradient_bytes;                        /* all-reduced a step, for the network model */
+    const struct step_input *model;                /* NULL: the parts are declared */
+    int64_t modelled_ns;                           /* length of such a step */
 };
+/* Length of a step as a job's work counts it; 0: given as a duration. */
+static inline int64_t step_nominal_ns(const struct step_spec *p)
+{
+    if (p->model) return p->modelled_ns;
+    return p->compute_ns + p->data_ns + (p->communication_ns > 0 ? p->communication_ns : 0);
+}
 
 /* What jobs of a class have in common. */
 struct job_detail {

@@ -20,7 +20,7 @@ static bool fits(const struct step_work *w, const struct gpu_spec *gpu, double s
                             .tied = true};
     struct parallelism p = {.data = count(w->ranks), .tensor = 1, .pipeline = 1, .interleave = 1, .context = 1, .expert = 1,
                             .zero = stage[w->sharding]};
-    struct batch b = {.global = sequences * w->ranks, .micro = count(det_ceil(sequences)),
+    struct step_batch b = {.global = sequences * w->ranks, .micro = count(det_ceil(sequences)),
                       .recompute = recompute ? RECOMPUTE_FULL : RECOMPUTE_SELECTIVE, .precision = PRECISION_BF16};
     struct memory_fit f = memory_fit(&m, &p, &b, gpu->memory_bytes, 0);
     return memory_fits(&f);

@@ -14,14 +14,18 @@ static const char llama2[] = "Touvron et al., arXiv 2307.09288, and the released
 static const char llama3[] = "Llama team, arXiv 2407.21783, table 3, and the released checkpoints";
 static const char mpt[] = "MosaicML llm-foundry, configs of its throughput table; tied embeddings";
 static const char megatron[] = "Narayanan et al., arXiv 2104.04473, table 1";
-static const char torchvision[] = "torchvision's table of models: parameters, multiply-adds of one 224 x 224 image, times 2";
+static const char torchvision[] = "torchvision's table of models: parameters, multiply-adds of one image, times 2; memory "
+                                  "traffic by activations (flops.h)";
 
-/* Multiply-adds of a row of clicks: bottom 13-512-256-128, 27 vectors of 128 crossed, top 479-1024-1024-512-256-1. */
-static const char dlrm[] = "Naumov et al., arXiv 1906.00091, and the layer sizes of MLPerf's reference; the dense part trains "
-                           "in every rank, 26 embeddings of 128 values are exchanged";
-#define DLRM_DENSE    (13 * 512 + 512 * 256 + 256 * 128 + 479 * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256)
-#define DLRM_MADDS    (DLRM_DENSE + 27 * 27 * 128)
-#define DLRM_EXCHANGE (26 * 128 * 4)
+/* Multiply-adds of a row of clicks: bottom 13-512-256-128; 27 vectors of 128 crossed in 3 layers of rank 512; top
+ * 3456-1024-1024-512-256-1. */
+static const char dlrm[] = "MLPerf Training v3's recommender (DLRM with DCNv2, arXiv 2008.13535), layer sizes of its reference; "
+                           "the dense part trains in every rank, 26 embeddings of 128 values are exchanged; memory traffic "
+                           "from MLPerf v3.1 on 8 H100";
+#define DCN_WIDTH     (27 * 128)
+#define DLRM_DENSE    (13 * 512 + 512 * 256 + 256 * 128 + 3 * 2 * DCN_WIDTH * 512 + DCN_WIDTH * 1024 + 1024 * 1024 + 1024 * 512 + \
+                       512 * 256 + 256)
+#define DLRM_EXCHANGE (26 * 128 * 2)
 
 #define GPT(n, p, l, h, a, v, s, t, src)                                                                               \
     {.name = n, .parameters = p, .active_parameters = p, .layers = l, .hidden = h, .heads = a, .kv_heads = a,           \
@@ -29,8 +33,9 @@ static const char dlrm[] = "Naumov et al., arXiv 1906.00091, and the layer sizes
 #define GQA(n, p, l, h, a, kv, v, s, src)                                                                              \
     {.name = n, .parameters = p, .active_parameters = p, .layers = l, .hidden = h, .heads = a, .kv_heads = kv,          \
      .vocabulary = v, .sequence = s, .source = src}
-#define IMAGE(n, p, madds)                                                                                             \
-    {.name = n, .parameters = p, .active_parameters = p, .sample_flops = 2 * (madds), .source = torchvision}
+#define IMAGE(n, p, madds, activations)                                                                                \
+    {.name = n, .parameters = p, .active_parameters = p, .sample_flops = 2 * (madds), .sample_traffic = 32 * (activations), \
+     .sample_activations = 2 * (activations), .source = torchvision}
 
 static const struct model_shape known[] = {
     /*  name              parameters      layers hidden heads vocabulary sequence tied */
@@ -62,14 +67,12 @@ static const struct model_shape known[] = {
     {.name = "mixtral-8x7b", .parameters = 46.7e9, .active_parameters = 12.9e9, .layers = 32, .hidden = 4096, .heads = 32,
      .kv_heads = 8, .vocabulary = 32000, .sequence = 4096, .top_k = 2, .expert_parameters = 32.0 * 8 * 3 * 4096 * 14336,
      .source = "Jiang et al., arXiv 2401.04088: 8 experts of 14336, 2 a token"},
-    IMAGE("resnet-50",    25557032.0,  4.09e9),
-    IMAGE("resnet-101",   44549160.0,  7.80e9),
-    IMAGE("resnet-152",   60192808.0, 11.51e9),
-    IMAGE("vgg-16",       138357544.0, 15.47e9),
-    IMAGE("inception-v3", 27161264.0,  5.71e9), /* of 299 x 299 */
-    IMAGE("vit-l-16",     304326632.0, 61.55e9),
-    {.name = "dlrm", .parameters = DLRM_DENSE, .active_parameters = DLRM_DENSE, .sample_flops = 2.0 * DLRM_MADDS,
-     .sample_exchange = DLRM_EXCHANGE, .source = dlrm},
+    GPT("vit-l-16",       304326632.0,    24,  1024,  16,   1000,  197, true, "Dosovitskiy et al., arXiv 2010.11929, table 1"),
+    IMAGE("resnet-50",    25557032.0,  4.09e9, 11.1e6),
+    IMAGE("resnet-101",   44549160.0,  7.80e9, 16.2e6),
+    IMAGE("resnet-152",   60192808.0, 11.51e9, 22.6e6),
+    {.name = "dlrm-dcnv2", .parameters = DLRM_DENSE, .active_parameters = DLRM_DENSE, .sample_flops = 2.0 * DLRM_DENSE,
+     .sample_traffic = 1.6e6, .sample_exchange = DLRM_EXCHANGE, .source = dlrm},
 };
 
 const struct model_shape *model_at(size_t i) { return i < sizeof known / sizeof *known ? &known[i] : NULL; }

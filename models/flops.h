@@ -14,6 +14,10 @@
  *                       counts the whole square of attention, causal or not.
  *   recompute full      one more forward pass of the layers (not of the output layer);
  *   recompute selective one more forward pass of attention's products (FlashAttention does so by itself).
+ *   What is no transformer says beside its operations how many bytes a sample moves through memory: convolutions, norms and
+ *   embeddings are bound by it. For residual networks it is 32 bytes an activation (Radosavovic et al., arXiv 2003.13678,
+ *   count activations: 11.1, 16.2, 22.6 million), which MLPerf's ResNet-50 on 8 A100 gives; docs/models.md has what that
+ *   number predicts elsewhere.
  *   megatron_flops      96 B s L h^2 (1 + s/(6h) + V/(16 L h)) an iteration of B sequences, full recompute included:
  *                       Narayanan et al., SC21 (arXiv 2104.04473), equation 3; 12 L h^2 parameters of layers are meant.
  *
@@ -42,7 +46,8 @@ struct model_shape {
     double sample_activations; /* bytes kept of one sample for the backward pass; of what is no transformer, 0: unknown */
     double sample_exchange;    /* bytes of one sample that all ranks exchange forward, and again backward (embeddings that
                                   are spread over the ranks); of what is no transformer */
-    double efficiency;         /* of the GPU's peak, where the shape does not say it (convolutions ...); 0: it does */
+    double sample_traffic;     /* bytes that one sample moves through the GPU's memory, forward and backward; of what is no
+                                  transformer */
     const char *source;
 };
 

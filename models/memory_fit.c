@@ -19,7 +19,7 @@ const struct precision_bytes precision_table[N_PRECISIONS] = {
     [PRECISION_FP8] = {3, 2, 12, 2, 2, 2},
 };
 
-double batch_micro_batches(const struct batch *b, const struct parallelism *p)
+double batch_micro_batches(const struct step_batch *b, const struct parallelism *p)
 {
     double m = det_ceil(b->global / ((double)p->data * b->micro));
     return m < 1 ? 1 : m;
@@ -45,7 +45,7 @@ double local_expert_parameters(const struct model_shape *m, const struct paralle
 }
 
 /* Of one layer and micro-batch; 2 bytes a value in the paper's sums. */
-static double layer_activations(const struct model_shape *m, const struct parallelism *p, const struct batch *b)
+static double layer_activations(const struct model_shape *m, const struct parallelism *p, const struct step_batch *b)
 {
     double s = (double)m->sequence / p->context, t = p->tensor, h = m->hidden, sbh = s * b->micro * h;
     double values = precision_table[b->precision].activation / 2;
@@ -55,7 +55,7 @@ static double layer_activations(const struct model_shape *m, const struct parall
     return values * sbh * (rest + scores);
 }
 
-static double activations(const struct model_shape *m, const struct parallelism *p, const struct batch *b)
+static double activations(const struct model_shape *m, const struct parallelism *p, const struct step_batch *b)
 {
     if (!m->layers) return m->sample_activations * b->micro;
     double waiting = p->pipeline, micro = batch_micro_batches(b, p);
@@ -86,7 +86,7 @@ static void find_overflow(struct memory_fit *f)
     }
 }
 
-struct memory_fit memory_fit(const struct model_shape *m, const struct parallelism *p, const struct batch *b,
+struct memory_fit memory_fit(const struct model_shape *m, const struct parallelism *p, const struct step_batch *b,
                              double capacity_bytes, double workspace_bytes)
 {
     const struct precision_bytes *size = &precision_table[b->precision];

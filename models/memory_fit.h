@@ -43,9 +43,9 @@ struct parallelism {
 };
 static inline uint32_t parallel_ranks(const struct parallelism *p) { return p->data * p->tensor * p->pipeline * p->context; }
 
-struct batch { double global; uint32_t micro; enum recompute recompute; enum precision precision; };
+struct step_batch { double global; uint32_t micro; enum recompute recompute; enum precision precision; };
 /* Micro-batches that one pipeline works through in a step, rounded up. */
-double batch_micro_batches(const struct batch *, const struct parallelism *);
+double batch_micro_batches(const struct step_batch *, const struct parallelism *);
 
 enum memory_term { MEM_WEIGHTS, MEM_GRADIENTS, MEM_OPTIMIZER, MEM_ACTIVATIONS, MEM_WORKSPACE, N_MEMORY_TERMS };
 extern const char *const memory_term_names[N_MEMORY_TERMS];
@@ -58,7 +58,7 @@ struct memory_fit {
 static inline bool memory_fits(const struct memory_fit *m) { return m->total <= m->capacity; }
 
 /* `workspace`: bytes a GPU that hold neither parameters nor activations. */
-struct memory_fit memory_fit(const struct model_shape *, const struct parallelism *, const struct batch *,
+struct memory_fit memory_fit(const struct model_shape *, const struct parallelism *, const struct step_batch *,
                              double capacity_bytes, double workspace_bytes);
 /* Parameters on one GPU before any sharding by ZeRO, and of them those of experts (whose replicas are data / expert). */
 double local_parameters(const struct model_shape *, const struct parallelism *);

@@ -19,6 +19,13 @@ double step_total(const struct step_time *t)
     return sum;
 }
 
+struct step_hardware step_hardware_of(const struct gpu_spec *gpu)
+{
+    return (struct step_hardware){.gpu = *gpu, .kernels = gpu_coefficients_default(gpu->family),
+                                  .common = step_coefficients_default, .workspace_bytes = STEP_WORKSPACE_BYTES,
+                                  .fabric = collective_fabric_default()};
+}
+
 /* ---- what makes sense ---- */
 
 const char *step_problem(const struct step_input *in)
@@ -37,7 +44,7 @@ const char *step_problem(const struct step_input *in)
     if (p->expert > 1 && !(m->expert_parameters > 0)) return "expert parallelism needs a model with experts";
     if (p->data % p->expert) return "the expert-parallel degree must divide the data-parallel one";
     if (!(in->batch.global >= 1)) return "the batch is empty";
-    if (!(in->hardware.peak_flops > 0)) return "the GPU's peak is not known";
+    if (!(in->hardware.gpu.peak_flops > 0)) return "the GPU's peak is not known";
     return NULL;
 }
 
@@ -89,21 +96,47 @@ static double longest_stage(const struct step_input *in)
     return layers ? (double)((layers + chunks - 1) / chunks) * p->interleave : 1;
 }
 
-static double reached_flops(const struct step_input *in)
+static double peak_flops(const struct step_input *in)
 {
-    double efficiency = in->model.efficiency > 0 ? in->model.efficiency : in->hardware.efficiency;
-    return in->hardware.peak_flops * precision_table[in->batch.precision].peak * efficiency;
+    return in->hardware.gpu.peak_flops * precision_table[in->batch.precision].peak;
+}
+
+/* Of the longest stage; the output layer counts as if all stages had a part of it. */
+static double transformer_s(const struct step_input *in, double layers)
+{
+    const struct parallelism *p = &in->split;
+    const struct model_shape *m = &in->model;
+    double embeddings = (double)m->vocabulary * m->hidden * (m->tied ? 1 : 2);
+    double here = m->parameters - m->expert_parameters * (1 - 1.0 / p->expert);
+    struct step_work w = {.parameters = here * layers / m->layers, .layers = layers, .hidden = m->hidden,
+                          .sequence = m->sequence, .tensor = p->tensor,
+                          .layer_parameters = (m->active_parameters - embeddings) * layers / m->layers,
+                          .vocabulary = (double)m->vocabulary / p->pipeline,
+                          .tokens = in->batch.micro * (double)m->sequence / p->context, .sequence_parallel = p->sequence,
+                          .recompute = in->batch.recompute == RECOMPUTE_FULL, .fp8 = in->batch.precision == PRECISION_FP8};
+    struct step_kernels k = step_kernels(&w, &in->hardware.gpu, &in->hardware.kernels, &in->hardware.common);
+    double slower = in->batch.precision == PRECISION_FP32 ? 1 / precision_table[PRECISION_FP32].peak : 1;
+    return (k.gemm_s + k.attention_s) * slower + k.memory_s;
+}
+
+static double other_s(const struct step_input *in)
+{
+    const struct step_hardware *h = &in->hardware;
+    double reached = peak_flops(in) * h->gpu.matmul * h->kernels.gemm, value = precision_table[in->batch.precision].activation / 2;
+    return in->batch.micro * (hardware_flops(&in->model, in->batch.recompute) / reached +
+                              in->model.sample_traffic * value / h->gpu.memory_bytes_per_s);
 }
 
 static void compute_micro(const struct step_input *in, struct micro *u)
 {
     const struct parallelism *p = &in->split;
+    double forward = forward_flops(&in->model), all = hardware_flops(&in->model, in->batch.recompute), s;
     u->layers = longest_stage(in);
-    double part = u->layers / (in->model.layers ? in->model.layers : 1);
-    double per_flop = in->batch.micro * part / ((double)p->tensor * p->context) / reached_flops(in);
-    double forward = forward_flops(&in->model), all = hardware_flops(&in->model, in->batch.recompute);
-    u->forward_s = forward * per_flop;
-    u->backward_s = (all - forward) * per_flop;
+    double part = u->layers / (in->model.layers ? in->model.layers : 1) / ((double)p->tensor * p->context);
+    if (in->hardware.efficiency > 0) s = in->batch.micro * all * part / (peak_flops(in) * in->hardware.efficiency);
+    else s = in->model.layers ? transformer_s(in, u->layers) : other_s(in);
+    u->forward_s = s * forward / all;
+    u->backward_s = s - u->forward_s;
 }
 
 static void exchange_micro(const struct step_input *in, struct micro *u, struct step_time *t, double m)
@@ -184,14 +217,14 @@ static double optimizer_s(const struct step_input *in)
     const struct precision_bytes *size = &precision_table[in->batch.precision];
     double n = local_parameters(&in->model, &in->split) / (in->split.zero >= 1 ? in->split.data : 1);
     double bytes = size->gradient + 2 * size->optimizer + size->weight;
-    return in->hardware.memory_bytes_per_s > 0 ? n * bytes / in->hardware.memory_bytes_per_s : 0;
+    return n * bytes / in->hardware.gpu.memory_bytes_per_s;
 }
 
 /* ---- the step ---- */
 
 static void utilisation(const struct step_input *in, struct step_time *t)
 {
-    double peak = in->hardware.peak_flops * precision_table[in->batch.precision].peak;
+    double peak = peak_flops(in);
     double gpu_s = step_total(t) * parallel_ranks(&in->split);
     t->mfu = in->batch.global * model_flops(&in->model) / (gpu_s * peak);
     t->hfu = in->batch.global * hardware_flops(&in->model, in->batch.recompute) / (gpu_s * peak);
@@ -214,7 +247,8 @@ struct step_time step_time(const struct step_input *in)
     reduce_gradients(in, &u, &t, m);
     t.optimizer_s = optimizer_s(in);
     double one = u.forward_s + u.backward_s;
-    t.part[STEP_COMPUTE] = m * one + t.optimizer_s;
+    t.fixed_s = in->hardware.efficiency > 0 || !in->model.layers ? 0 : in->hardware.common.step_s;
+    t.part[STEP_COMPUTE] = m * one + t.optimizer_s + t.fixed_s;
     for (int k = 0; k < N_STEP_TRAFFICS; k++) t.part[STEP_COMMUNICATION] += t.exposed[k];
     t.part[STEP_BUBBLE] = (in->split.pipeline - 1.0) / in->split.interleave * (one + u.exchanged_s);
     t.part[STEP_STRAGGLER] = t.part[STEP_COMPUTE] * (slowest(in) - 1);

@@ -7,7 +7,9 @@
  *
  * B samples a step over D data-parallel ranks in micro-batches of b: m = ceil(B / (D b)) micro-batches go through a pipeline
  * of p stages (each v chunks). A micro-batch takes a stage
- *   compute        hardware FLOPs / (t p c) over peak x efficiency, on the slowest of the GPUs (`slowness`)
+ *   compute        a transformer: matrix products, attention and memory-bound kernels as step_efficiency.h has them, the
+ *                  products by the parameters that multiply; other models: FLOPs over what matrix products reach and bytes
+ *                  moved over the memory bandwidth; or all FLOPs over peak x `efficiency` where that is given
  *   tensor         all-reduces of b s h activations, 4 a layer forward and backward (6 with full recompute), exposed
  *                  (Shoeybi et al., Megatron-LM, arXiv 1909.08053, section 3; sequence parallelism moves as many bytes:
  *                  arXiv 2205.05198)
@@ -17,7 +19,8 @@
  *                  each way of embeddings that are spread over the ranks (DLRM, arXiv 1906.00091), exposed
  *   pipeline       its activations to the next stage and their gradients back, v times
  * Parts of the step:
- *   compute        m micro-batches and the optimizer (Adam passes once over its state: HBM bandwidth)
+ *   compute        m micro-batches, the optimizer (Adam passes once over its state: HBM bandwidth) and what each step takes
+ *                  besides, of any size (launch, clipping, logging: step_efficiency.h)
  *   communication  the above m times, and what of the data-parallel traffic no computation hides:
  *                    ZeRO 0  all-reduce of the gradients behind the backward pass of the last micro-batch
  *                    1, 2    reduce-scatter behind it, all-gather of the weights behind a forward pass
@@ -40,15 +43,20 @@
 
 #include "models/collective.h"
 #include "models/memory_fit.h"
+#include "models/step_efficiency.h"
 
 /* One GPU and what connects it. */
 struct step_hardware {
-    double peak_flops;         /* a second, dense, in 16 bits */
-    double memory_bytes, memory_bytes_per_s;
-    double efficiency;         /* of the peak, that its kernels reach */
+    struct gpu_spec gpu;
+    struct gpu_coefficients kernels; /* of its family */
+    struct step_coefficients common;
+    double efficiency;         /* of the peak, that all kernels together reach: instead of the formulas; 0: by them */
     double workspace_bytes;    /* a GPU: CUDA context, buffers of the collectives, fragmentation */
     struct collective_fabric fabric; /* of a whole node; groups that run at once share its NICs */
 };
+/* With the default coefficients; `efficiency` 0, the default workspace and fabric. */
+struct step_hardware step_hardware_of(const struct gpu_spec *);
+#define STEP_WORKSPACE_BYTES 2147483648.0 /* the order of CUDA context (0.5 GB), NCCL's and cuBLAS' buffers (1 GB) and gaps */
 
 struct step_place { uint32_t run; /* consecutive ranks that share a node */ };
 
@@ -60,7 +68,7 @@ struct step_noise {
 struct step_input {
     struct model_shape model;
     struct parallelism split;
-    struct batch batch;
+    struct step_batch batch;
     struct step_hardware hardware;
     struct step_place place;
     struct step_noise noise;
@@ -78,7 +86,7 @@ struct step_time {
     double part[N_STEP_PARTS];
     double exposed[N_STEP_TRAFFICS]; /* sums to part[STEP_COMMUNICATION] */
     double hidden_s;                 /* data-parallel traffic behind computation */
-    double optimizer_s;              /* of part[STEP_COMPUTE] */
+    double optimizer_s, fixed_s;     /* of part[STEP_COMPUTE] */
     double micro_batches;
     double fabric_bytes;             /* that a GPU sends over the fabric in a step */
     double mfu, hfu;                 /* of the whole step */

@@ -14,10 +14,10 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "models/ring.h"
 #include "models/traffic.h"
 #include "sim/cluster/calendar.h"
 #include "sim/cluster/network.h"
+#include "sim/train/step_parts.h"
 
 typedef __int128 wide;
 
@@ -43,7 +43,7 @@ struct train {
     int64_t high_step, high_into;          /* furthest position ever, into in nominal ns */
     int64_t durable, pending, pending_at;  /* last durable step; step of a save under way in the background */
     int64_t since_ns;
-    struct { int64_t compute, communication, data; } parts;
+    struct step_parts parts;
     struct net_pace pace;                  /* its traffic between nodes, while ranks step */
     int64_t alone_ns, pace_bytes_per_s;    /* length of a step undisturbed; what an edge of the ring then carries */
     struct train_shares who[TRAIN_MAX_ACCOUNTS];
@@ -79,10 +79,11 @@ static struct fault_clock fault_clock(struct sim *s, const struct job *j, int64_
     return f;
 }
 
-static int64_t nominal_step(const struct step_spec *p, int64_t work_ns)
+/* Length of a step as the job's work counts it. */
+static int64_t nominal_step(const struct sim *s, const struct job *j)
 {
-    int64_t comm = p->communication_ns > 0 ? p->communication_ns : 0;
-    int64_t ns = p->compute_ns + comm + p->data_ns;
+    const struct step_spec *p = &job_detail_of(s, j)->step;
+    int64_t ns = p->model ? step_nominal_of(s, j) : step_nominal_ns(p), work_ns = j->spec->work_ns;
     if (ns > 0) return ns;
     return work_ns < NS_PER_S ? (work_ns > 0 ? work_ns : 1) : NS_PER_S; /* given as a duration: steps of 1 s */
 }
@@ -93,7 +94,7 @@ struct train *train_create(struct sim *s, struct job *j, const struct train_hook
     struct train *t = xcalloc(1, sizeof *t);
     t->hooks = hooks;
     t->job = j;
-    t->step_ns = nominal_step(&d->step, j->spec->work_ns);
+    t->step_ns = nominal_step(s, j);
     t->total_steps = j->spec->work_ns / t->step_ns;
     t->tail_ns = j->spec->work_ns % t->step_ns;
     t->length_ns = t->step_ns;
@@ -117,24 +118,6 @@ void train_destroy(struct sim *s, struct train *t)
 
 /* ---- rate ---- */
 
-/* Communication of a step at this size, from the network model; the ring crosses nodes when there are several. */
-static int64_t modelled_communication(const struct sim *s, const struct train *t)
-{
-    const struct network_model *n = &s->scenario->cluster.network;
-    const struct job_detail *d = job_detail_of(s, t->job);
-    const struct role_spec *role = &d->roles[d->n_roles - 1];
-    uint32_t gpus = role->gpu_shares >= 1000 ? role->gpu_shares / 1000 : 1;
-    double rate = t->ranks > 1 ? n->inter_bytes_per_s / gpus : n->intra_bytes_per_s;
-    if (rate > n->intra_bytes_per_s) rate = n->intra_bytes_per_s;
-    return ring_all_reduce_ns(d->step.gradient_bytes, t->ranks * gpus, n->latency_ns, rate);
-}
-
-static int64_t scaled(int64_t ns, uint32_t ppm)
-{
-    wide x = (wide)ns * 1000000;
-    return (int64_t)((x + ppm - 1) / ppm);
-}
-
 /* The current step is rescaled, so the work done in it stays the same fraction. */
 static void set_length(struct train *t, int64_t length)
 {
@@ -143,17 +126,12 @@ static void set_length(struct train *t, int64_t length)
     t->length_ns = length;
 }
 
-/* The length of a step at this size, undisturbed by others. */
+/* The length of a step at this size and place, undisturbed by others. */
 static void set_rate(const struct sim *s, struct train *t, uint32_t ppm)
 {
-    const struct step_spec *p = &job_detail_of(s, t->job)->step;
-    t->parts.compute = scaled(p->compute_ns, ppm);
-    t->parts.data = scaled(p->data_ns, ppm);
-    t->parts.communication = p->communication_ns >= 0 ? p->communication_ns : modelled_communication(s, t);
-    int64_t length = t->parts.compute + t->parts.communication + t->parts.data;
-    if (p->compute_ns + p->data_ns == 0 && p->communication_ns == 0) length = t->parts.compute = scaled(t->step_ns, ppm);
-    t->alone_ns = length;
-    set_length(t, length);
+    step_parts_at(s, t->job, t->nodes, t->ranks, ppm, t->step_ns, &t->parts);
+    t->alone_ns = t->parts.length_ns;
+    set_length(t, t->alone_ns);
 }
 
 /* Real ns from the position to the beginning of a step; the tail counts as part of a step. */
@@ -227,14 +205,19 @@ static int64_t upto(int64_t x, int64_t parts, int64_t length)
     return parts == length ? x : (int64_t)((wide)x * parts / length);
 }
 
+/* The parts of the ns from `from` to `to` of the segment; what rounding leaves is the last part's. */
 static void book_steps(struct sim *s, struct train *t, int64_t from, int64_t to, bool redone)
 {
-    int64_t c = t->parts.compute, m = c + t->parts.communication, l = t->length_ns;
-    int64_t compute = upto(to, c, l) - upto(from, c, l);
-    int64_t most = upto(to, m, l) - upto(from, m, l);
-    book_one(s, t, ACT_COMPUTE, redone, compute);
-    book_one(s, t, ACT_COMMUNICATION, redone, most - compute);
-    book_one(s, t, ACT_DATA_WAIT, redone, to - from - most);
+    static const enum activity of[N_STEP_PARTS] = {[STEP_COMPUTE] = ACT_COMPUTE, [STEP_COMMUNICATION] = ACT_COMMUNICATION,
+                                                   [STEP_DATA] = ACT_DATA_WAIT, [STEP_BUBBLE] = ACT_BUBBLE,
+                                                   [STEP_STRAGGLER] = ACT_STRAGGLER};
+    int64_t sum = 0, booked = 0;
+    for (int k = 0; k < N_STEP_PARTS; k++) {
+        sum += t->parts.ns[k];
+        int64_t so_far = upto(to, sum, t->length_ns) - upto(from, sum, t->length_ns);
+        book_one(s, t, of[k], redone, so_far - booked);
+        booked = so_far;
+    }
 }
 
 /* Ends a stepping segment: books it (below the high-water mark as redone) and moves the position. */
@@ -347,18 +330,15 @@ static void on_share(struct sim *s, struct net_pace *pace)
     if (length == t->length_ns) return;
     event_cancel(s->events, t->timer);
     if (sim_now(s) > t->since_ns) end_stepping(s, t);
-    t->parts.communication += length - t->length_ns;
+    t->parts.ns[STEP_COMMUNICATION] += length - t->length_ns;
     set_length(t, length);
     arm(s, t);
 }
 
 static void cross_fabric(struct sim *s, struct train *t)
 {
-    const struct job_detail *d = job_detail_of(s, t->job);
-    uint32_t shares = job_role_shares(s->scenario, t->job->spec, d->n_roles - 1);
-    uint64_t gpus = (uint64_t)t->ranks * (shares < SHARES_PER_GPU ? 1 : shares / SHARES_PER_GPU);
     struct net_path path = {0};
-    t->pace_bytes_per_s = traffic_rate(traffic_ring_edge_bytes(d->step.gradient_bytes, gpus), t->alone_ns);
+    t->pace_bytes_per_s = traffic_rate(t->parts.edge_bytes, t->alone_ns);
     if (!s->network || t->pace_bytes_per_s == 0) return;
     net_path_ring(s, &path, t->nodes, t->ranks);
     net_pace_start(s, &t->pace, &path, t->pace_bytes_per_s, on_share);

@@ -22,12 +22,13 @@ static void near(double got, double want, double relative)
 /* A transformer of n GPUs that only the fields given make special. */
 static struct step_input plain(const char *model, struct parallelism split, double global, uint32_t micro)
 {
+    struct step_hardware a100 = step_hardware_of(gpu_spec_find("a100_80gb"));
+    a100.efficiency = 0.5;
     return (struct step_input){
         .model = *model_known(model),
         .split = split,
         .batch = {.global = global, .micro = micro, .recompute = RECOMPUTE_SELECTIVE},
-        .hardware = {.peak_flops = 312e12, .memory_bytes = 80e9, .memory_bytes_per_s = 2e12, .efficiency = 0.5,
-                     .fabric = collective_fabric_default()},
+        .hardware = a100,
         .place = {8},
         .noise = {0, 1},
         .overlap = 1,
@@ -82,7 +83,7 @@ static void zero_divides_states(void **state)
     (void)state;
     for (uint8_t stage = 0; stage < 4; stage++) {
         struct parallelism p = {64, 1, 1, 1, 1, 1, .zero = stage};
-        struct memory_fit f = memory_fit(&m, &p, &(struct batch){64, 1, RECOMPUTE_NONE, PRECISION_BF16}, 80e9, 0);
+        struct memory_fit f = memory_fit(&m, &p, &(struct step_batch){64, 1, RECOMPUTE_NONE, PRECISION_BF16}, 80e9, 0);
         double states = f.bytes[MEM_WEIGHTS] + f.bytes[MEM_GRADIENTS] + f.bytes[MEM_OPTIMIZER];
         assert_int_equal(lround(states / 1e8), lround(gb[stage] * 10));
         assert_int_equal(memory_fits(&f), stage > 0);
@@ -106,14 +107,14 @@ static void activations_of_gpt3(void **state)
     struct parallelism p = {1, 8, 8, 1, 1, 1, .sequence = true};
     double by[N_RECOMPUTES], sbh = 2048.0 * 12288;
     for (int r = 0; r < N_RECOMPUTES; r++) {
-        struct batch b = {64, 1, (enum recompute)r, PRECISION_BF16};
+        struct step_batch b = {64, 1, (enum recompute)r, PRECISION_BF16};
         by[r] = memory_fit(m, &p, &b, 80e9, 0).bytes[MEM_ACTIVATIONS];
     }
     near(by[RECOMPUTE_NONE], 96 * sbh / 8 * 114, 1e-12); /* the first stage: 8 micro-batches of 12 layers */
     near(by[RECOMPUTE_SELECTIVE], 96 * sbh / 8 * 34, 1e-12);
     near(by[RECOMPUTE_FULL], 96 * sbh / 8 * 2, 1e-12);
     p.interleave = 3;
-    near(memory_fit(m, &p, &(struct batch){64, 1, RECOMPUTE_SELECTIVE, PRECISION_BF16}, 80e9, 0).bytes[MEM_ACTIVATIONS],
+    near(memory_fit(m, &p, &(struct step_batch){64, 1, RECOMPUTE_SELECTIVE, PRECISION_BF16}, 80e9, 0).bytes[MEM_ACTIVATIONS],
          96 * sbh / 8 * 34 * (1 + 7.0 / 24), 1e-12);
 }
 
@@ -122,7 +123,7 @@ static void the_term_that_overflows_is_named(void **state)
     (void)state;
     const struct model_shape *m = model_known("llama2-7b");
     struct parallelism p = {8, 1, 1, 1, 1, 1, 0, false};
-    struct batch b = {8, 1, RECOMPUTE_SELECTIVE, PRECISION_BF16};
+    struct step_batch b = {8, 1, RECOMPUTE_SELECTIVE, PRECISION_BF16};
     assert_int_equal(memory_fit(m, &p, &b, 80e9, 0).overflows, MEM_OPTIMIZER); /* 13.5 + 13.5 + 80.9 */
     p.zero = 3;
     assert_true(memory_fits(&(struct memory_fit){.total = memory_fit(m, &p, &b, 80e9, 0).total, .capacity = 80e9}));

@@ -27,7 +27,7 @@
 
 static const char *const files[] = {
     "tests/sim/live/keys.json", "tests/sim/live/keys-generated.json", "tests/sim/live/keys-ray.json", "tests/sim/live/keys-queues.json",
-    "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json", "tests/sim/live/keys-network.json",
+    "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json", "tests/sim/live/keys-network.json", "tests/sim/live/keys-model.json",
     "tests/sim/states/shapes.json", "tests/sim/states/operator.json",
 };
 enum { N_APPROACHES = 4, MOST_EVENTS = 200000 };
@@ -39,6 +39,8 @@ static const struct { const char *type, *key, *why; } labels[] = {
     {"node group", "group", "a name that others refer to"},
     {"node group", "price_per_hour", "for reports of cost"},
     {"node group", "spot", "spot capacity comes later"},
+    {"node group", "gpu_memory", "for check: whether a model fits"},
+    {"model", "sample_activations", "for check: whether a model fits"},
     {"topology", "levels", "says again what the counts of nodes and racks say"},
     {"storage", "name", "a name that checkpoints refer to"},
     {"storage", "kind", "local disks that are lost with their node come with the models of storage"},

@@ -23,7 +23,6 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "models/step.h"
-#include "models/step_efficiency.h"
 #include "study/calibrate_step.h"
 #include "tests/support/doc_section.h"
 #include "tests/support/shared.h"
@@ -49,38 +48,19 @@ struct run {
     bool bare; /* data-parallel traffic is not overlapped */
 };
 
-/* As many of step.h's FLOPs a second, over the peak, as the kernels of step_efficiency.h do. */
-static double kernels_reach(const struct step_input *in, const struct gpu_spec *gpu)
-{
-    const struct model_shape *m = &in->model;
-    const struct parallelism *p = &in->split;
-    struct gpu_coefficients own = gpu_coefficients_default(gpu->family);
-    struct step_work w = {.parameters = m->parameters, .layers = m->layers, .hidden = m->hidden, .sequence = m->sequence,
-                          .layer_parameters = m->parameters - (double)m->vocabulary * m->hidden, .tensor = p->tensor,
-                          .vocabulary = m->vocabulary, .tokens = (double)m->sequence * in->batch.micro,
-                          .sequence_parallel = p->sequence, .recompute = in->batch.recompute == RECOMPUTE_FULL,
-                          .fp8 = in->batch.precision == PRECISION_FP8};
-    struct step_kernels k = step_kernels(&w, gpu, &own, &step_coefficients_default);
-    double flops = hardware_flops(m, in->batch.recompute) * in->batch.micro / p->tensor;
-    return flops / (gpu->peak_flops * precision_table[in->batch.precision].peak * step_kernels_s(&k));
-}
-
 static double predicted_s(const struct run *r, struct step_time *t)
 {
     const struct gpu_spec *gpu = gpu_spec_find(r->gpu);
     struct step_input in = {.model = r->model, .split = r->split, .place = {.run = 8}, .overlap = !r->bare};
-    in.batch = (struct batch){r->batch, r->micro, r->recompute, r->precision};
-    in.hardware = (struct step_hardware){.peak_flops = gpu->peak_flops, .memory_bytes = gpu->memory_bytes,
-                                         .memory_bytes_per_s = gpu->memory_bytes_per_s,
-                                         .fabric = collective_fabric_default()};
+    in.batch = (struct step_batch){r->batch, r->micro, r->recompute, r->precision};
+    in.hardware = step_hardware_of(gpu);
     in.hardware.fabric.gpu_generation = strcmp(gpu->family, "a100") ? 90 : 80;
     in.hardware.fabric.nvlink_bytes_per_s = gpu->link_bytes_per_s;
     in.hardware.fabric.nics = r->nics;
     in.hardware.fabric.nic_bytes_per_s = r->nic_bytes_per_s;
-    in.hardware.efficiency = kernels_reach(&in, gpu);
     if (step_problem(&in)) fail_msg("%s", step_problem(&in));
     *t = step_time(&in);
-    return step_total(t) + step_coefficients_default.step_s;
+    return step_total(t);
 }
 
 static void add(struct points *to, const struct run *r, double measured_s, bool fit, const char *label)
