@@ -11,7 +11,11 @@
  * by collective_fabric_share.
  *
  * Pure: no state, no clock, no libm (base/detmath.h), so the result may reach the simulated clock. Results are finite,
- * >= 0 and do not fall when bytes grow. Cost: below 2 us a call.
+ * >= 0 and do not fall when bytes grow.
+ *
+ * What is modelled: NCCL and RCCL in collective_nccl.c, MPI and Gloo in collective_mpi.c, both from hardware alone. When
+ * the fabric carries a measured curve, that holds at the scale and for the operation that it was measured at; elsewhere
+ * it is multiplied by the ratio of the two models. Cost: below 5 us a call, 200 us with a curve at another scale.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -19,6 +23,8 @@
 #define TRAINYARD_MODELS_COLLECTIVE_H
 
 #include <stdbool.h>
+
+#include "models/collective_curve.h"
 
 enum collective_op {
     COLLECTIVE_ALL_REDUCE,
@@ -72,20 +78,29 @@ enum collective_nic {
 };
 extern const char *const collective_nic_names[COLLECTIVE_N_NICS];
 
-/* Hardware, from public specifications. */
+/* Hardware, from public specifications. A GPU reaches the NICs beside it: nics / gpus_per_node of them, at least one. */
 struct collective_fabric {
     enum collective_library library;
     unsigned gpu_generation;      /* CUDA compute capability x 10: 70, 80, 90, 100; AMD gfx942: 94; 0: CPU memory */
+    unsigned gpus_per_node;       /* of the machine, not of the job */
     double nvlink_bytes_per_s;    /* a GPU to all others of its node together, one direction; 0: PCIe */
     unsigned nvlink_links;        /* a GPU */
-    bool nvlink_switch;           /* each pair at full rate */
-    unsigned nvlink_domain;       /* ranks that one NVLink domain joins, also across nodes; 0: those of a node */
+    bool nvlink_switch;           /* each pair at full rate; from Hopper on it can reduce (NVLS) */
+    unsigned nvlink_domain;       /* GPUs that one NVLink domain joins, also across nodes; 0: those of a node */
+    bool pcie_peer;               /* GPUs write into each other over PCIe; false: through the memory of the host */
     double pcie_bytes_per_s;      /* a GPU to its host, one direction */
     enum collective_nic nic;
     unsigned nics;                /* a node */
     double nic_bytes_per_s;       /* one, one direction */
-    double net_latency_s;         /* declared; 0: by kind of NIC */
+    double net_latency_s;         /* beyond that of InfiniBand, a message; < 0: by kind of NIC */
     bool sharp;                   /* switches reduce */
+    bool amd_cpu;
+    unsigned gpus_per_process;    /* GPUs whose kernels one process launches, one after the other; 0: 1 */
+    double share;                 /* of a node's NICs that this group of ranks may use; 0: all */
+    unsigned algorithms;          /* bit set of enum collective_algorithm that are allowed; 0: all */
+    struct collective_curve measured; /* calibration; see collective_curve.h. form COLLECTIVE_NO_CURVE: none */
+    enum collective_op measured_op;
+    unsigned measured_ranks_per_node, measured_nodes;
 };
 
 struct collective_choice {
@@ -97,7 +112,7 @@ struct collective_choice {
 /* One 8 x H100 node with 8 x 400 Gbit/s InfiniBand. */
 struct collective_fabric collective_fabric_default(void);
 
-/* The part of one of `groups` like groups that run at once: NICs and, within nodes, NVLink are divided. */
+/* The part of one of `groups` like groups that run at once on the same nodes: the NICs of a node are divided. */
 struct collective_fabric collective_fabric_share(struct collective_fabric f, unsigned groups);
 
 /* Seconds; `choice` may be NULL. */
