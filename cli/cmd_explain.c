@@ -9,17 +9,20 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "run/run.h"
+#include "study/diagnose.h"
 #include "study/explain.h"
 #include "study/explain_env.h"
 
 struct options {
     const char *run, *job, *approach;
     bool env;
+    enum output_format format;
 };
 
 static const struct argp_option options[] = {
     {"env",                                                                           'e', 0, 0, "Print the environment of each pod of JOB instead; then RUN may be a scenario", 0},
     {"approach",                                                                              'a', "NAME", 0, "With --env of a scenario: under this approach (default: the first)", 0},
+    {"format", 'f', "text|json", 0, "With json: the diagnosis, what keeps utilisation low (default: text)", 0},
     {0},
 };
 
@@ -29,6 +32,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'e': o->env = true; return 0;
     case 'a': o->approach = arg; return 0;
+    case 'f':
+        o->format = command_format(arg, state);
+        if (o->format == FORMAT_CSV) argp_error(state, "--format is text or json here");
+        return 0;
     case ARGP_KEY_ARG:
         if (o->job) argp_error(state, "one RUN and one JOB only");
         if (o->run)
@@ -39,6 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->run) argp_error(state, "RUN is missing");
         if (o->env && !o->job) argp_error(state, "--env needs a JOB");
+        if (o->env && o->format != FORMAT_TEXT) argp_error(state, "--env prints text only");
         if (o->approach && !o->env) argp_error(state, "--approach goes with --env; give the directory of the approach");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -49,8 +57,8 @@ const struct argp argp_explain = {
     options,
     parse,
     "RUN [JOB]\n--env RUN|SCENARIO JOB",
-    "Say where the GPU time of a run went and why its jobs waited; with JOB, the life of that job: its waits with who "
-    "blocked it, its attempts, and where its GPU-seconds went.\v"
+    "Say where the GPU time of a run went, what keeps utilisation low and what removing it would give, and why its jobs "
+    "waited; with JOB, the life of that job: its waits with who blocked it, its attempts, and where its GPU-seconds went.\v"
     "RUN may hold several approaches and replications: the first replication of each approach is told.\n"
     "Example: trainyard explain out/operator/0 tune-3",
     NULL,
@@ -83,8 +91,26 @@ static int tell_env_of_run(const struct options *o, const struct run *run)
     return code;
 }
 
-static int tell(const struct options *o, const struct run *run)
+static int tell_diagnosis(const struct options *o, const struct run *run, struct json_writer *w)
 {
+    struct diagnosis d;
+    const struct job_row *row = o->job ? explain_row(run, o->job) : NULL;
+    if (o->job && !row) {
+        char *err = explain_no_such_job(run, o->job);
+        int code = command_fail(EXIT_INPUT, "%s", err);
+        free(err);
+        return code;
+    }
+    if (row) diagnose_job(run, row, &d);
+    else diagnose_run(run, &d);
+    diagnosis_json(&d, w);
+    diagnosis_free(&d);
+    return EXIT_OK;
+}
+
+static int tell(const struct options *o, const struct run *run, struct json_writer *w)
+{
+    if (o->format == FORMAT_JSON) return tell_diagnosis(o, run, w);
     if (o->env) return tell_env_of_run(o, run);
     struct str out = {0};
     char *err = NULL;
@@ -100,7 +126,7 @@ static int tell(const struct options *o, const struct run *run)
 }
 
 /* One leaf; told only when it is the first of its approach. */
-static int tell_leaf(const struct options *o, const char *dir, char **approach)
+static int tell_leaf(const struct options *o, const char *dir, char **approach, struct json_writer *w)
 {
     char *err = NULL, *warnings = NULL;
     struct run *run = run_open(dir, &warnings, &err);
@@ -113,10 +139,10 @@ static int tell_leaf(const struct options *o, const char *dir, char **approach)
     }
     int code = EXIT_OK;
     if (!*approach || strcmp(*approach, run->approach)) {
-        if (*approach) printf("\n----------------\n\n");
+        if (*approach && o->format == FORMAT_TEXT) printf("\n----------------\n\n");
         free(*approach);
         *approach = strdup(run->approach);
-        code = tell(o, run);
+        code = tell(o, run, w);
     }
     run_close(run);
     return code;
@@ -133,7 +159,15 @@ static int explain(const struct options *o)
         free(err);
         return code;
     }
-    for (size_t i = 0; i < runs.n && code == EXIT_OK; i++) code = tell_leaf(o, runs.dirs[i], &approach);
+    struct str json = {0};
+    struct json_writer w;
+    json_write_begin(&w, &json);
+    json_write_array(&w);
+    for (size_t i = 0; i < runs.n && code == EXIT_OK; i++) code = tell_leaf(o, runs.dirs[i], &approach, &w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    if (o->format == FORMAT_JSON && code == EXIT_OK) fputs(str_text(&json), stdout);
+    str_free(&json);
     if (code == EXIT_OK && runs.n > 1)
         fprintf(stderr, "trainyard: %s holds %zu runs; shown is the first replication of each approach\n", o->run,
                 runs.n);

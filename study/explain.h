@@ -1,4 +1,4 @@
-/* explain.h - a run in words: where its GPU time went, why its jobs waited, the life of one job.
+/* explain.h - a run in words: where its GPU time went, how healthy it is (diagnose.h), why its jobs waited, the life of one job.
  *
  *     explain_run(run, &out);                           // needs ledger.csv and jobs.csv
  *     if (!explain_job(run, "tune-3", &out, &err)) ...  // no such job: err says so, with the nearest id; to free
@@ -17,6 +17,10 @@
 
 void explain_run(const struct run *, struct str *out);
 bool explain_job(const struct run *, const char *id, struct str *out, char **err);
+
+/* Row of a job, NULL: none; and what to say then (to free). */
+const struct job_row *explain_row(const struct run *, const char *id);
+char *explain_no_such_job(const struct run *, const char *id);
 
 /* Names of numbers in records: stop reasons of job_evicted, states of nodes, faults. "?" for numbers out of range. */
 const char *explain_stop_reason(unsigned code);

@@ -11,6 +11,7 @@
 #include "input/scenario.h"
 #include "run/decimal.h"
 #include "run/wait.h"
+#include "study/diagnose.h"
 #include "study/explain.h"
 #include "study/job_index.h"
 #include "study/words.h"
@@ -408,7 +409,7 @@ static void timeline(struct telling *t)
     if (t->checkpoints) str_printf(t->out, "  checkpoints durable: %zu\n", t->checkpoints);
 }
 
-static const struct job_row *find_row(const struct run *run, const char *id)
+const struct job_row *explain_row(const struct run *run, const char *id)
 {
     char buf[24];
     for (size_t i = 0; i < run->n_jobs; i++)
@@ -416,7 +417,7 @@ static const struct job_row *find_row(const struct run *run, const char *id)
     return NULL;
 }
 
-static char *no_such_job(const struct run *run, const char *id)
+char *explain_no_such_job(const struct run *run, const char *id)
 {
     enum { LOOKED_AT = 2000 };
     struct str s = {0};
@@ -433,10 +434,10 @@ static char *no_such_job(const struct run *run, const char *id)
 bool explain_job(const struct run *run, const char *id, struct str *out, char **err)
 {
     struct job_index x;
-    const struct job_row *row = find_row(run, id);
+    const struct job_row *row = explain_row(run, id);
     *err = NULL;
     if (!row) {
-        *err = no_such_job(run, id);
+        *err = explain_no_such_job(run, id);
         return false;
     }
     head(row, out);
@@ -460,5 +461,9 @@ bool explain_job(const struct run *run, const char *id, struct str *out, char **
     nodes_line(row, out);
     wait_sums(row, out);
     gpu_sums(row, out);
+    struct diagnosis d;
+    diagnose_job(run, row, &d);
+    if (d.gpu_s > 0) diagnosis_text(&d, out);
+    diagnosis_free(&d);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "run/metrics.h"
 #include "study/account.h"
+#include "study/diagnose.h"
 #include "study/explain.h"
 #include "study/job_index.h"
 #include "study/words.h"
@@ -184,13 +185,16 @@ static void key_figures(const struct run *r, struct str *out)
 void explain_run(const struct run *r, struct str *out)
 {
     struct account a = {0};
+    struct diagnosis d;
     account_add(&a, r);
+    diagnose_run(r, &d);
     head(r, out);
     key_figures(r, out);
     standstill(r, out);
     account_gpu_text(&a, out);
-    account_low_text(&a, out);
+    diagnosis_text(&d, out);
     account_waits_text(&a, out);
     longest_waits(r, out);
     account_free(&a);
+    diagnosis_free(&d);
 }

@@ -1,0 +1,293 @@
+/* diagnose.c - see diagnose.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "study/diagnose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/decimal.h"
+#include "study/job_index.h"
+#include "study/words.h"
+
+#define X_INFO(e, name, title, what, advice) {name, title, what, advice},
+const struct health_cause_info health_causes[N_HEALTH_CAUSES] = {HEALTH_CAUSES(X_INFO)};
+#undef X_INFO
+
+/* ---- what an activity speaks for ---- */
+
+enum { NO_CAUSE = N_HEALTH_CAUSES, USEFUL, REST_FREE, REST_DOWN, REST_OTHER };
+
+/* In steps that are kept, and in attempts that follow no failure. */
+static const int speaks_for[N_ACTIVITIES] = {
+    [ACT_FREE] = REST_FREE,
+    [ACT_BLOCKED] = WHY_WAITING,
+    [ACT_FRAGMENTED] = WHY_WAITING,
+    [ACT_IMAGE_PULL] = WHY_START,
+    [ACT_CONTAINER_START] = WHY_START,
+    [ACT_WAIT_HEAD] = WHY_START,
+    [ACT_WAIT_PEERS] = WHY_WAITING,
+    [ACT_RENDEZVOUS] = WHY_START,
+    [ACT_CHECKPOINT_LOAD] = WHY_START,
+    [ACT_STALLED] = WHY_RESTARTS,
+    [ACT_HUNG] = WHY_RESTARTS,
+    [ACT_BACKOFF] = WHY_RESTARTS,
+    [ACT_TERMINATING] = WHY_LEFT,
+    [ACT_IDLE_POD] = WHY_LEFT,
+    [ACT_AFTER_END] = WHY_LEFT,
+    [ACT_COMPUTE] = USEFUL,
+    [ACT_COMMUNICATION] = WHY_COMMUNICATION,
+    [ACT_DATA_WAIT] = WHY_DATA,
+    [ACT_BUBBLE] = WHY_BUBBLE,
+    [ACT_STRAGGLER] = WHY_STRAGGLER,
+    [ACT_CHECKPOINT] = WHY_CHECKPOINT,
+    [ACT_OTHER_LOAD] = REST_OTHER,
+    [ACT_FAILED] = REST_DOWN,
+    [ACT_REPAIR] = REST_DOWN,
+    [ACT_DRAINED] = REST_DOWN,
+    [ACT_ABSENT] = NO_CAUSE,
+    [ACT_UNOBSERVED] = NO_CAUSE,
+};
+
+static const struct health_rest rests[N_HEALTH_RESTS] = {
+    {"free",       "nobody asks for them",                              0},
+    {"down",       "failed, under repair or drained",                   0},
+    {"other_load", "other loads: a run does not know how they use GPUs", 0},
+};
+
+static int blamed(enum activity a, bool redone, enum cause attempt)
+{
+    bool again = attempt == CAUSE_FAILURE || attempt == CAUSE_PREEMPTION;
+    return redone || (again && activity_table[a].class == CLASS_HELD) ? WHY_RESTARTS : speaks_for[a];
+}
+
+/* ---- sums ---- */
+
+struct blame { double gpu_s[REST_OTHER + 1], saved[N_HEALTH_CAUSES]; };
+
+/* GPU-seconds of steps and saves that are kept, by activity from FIRST_WORK on, and what failures cost besides. */
+struct kept { double by[N_WORK_ACTIVITIES], restarts; };
+
+static bool in_step(int activity)
+{
+    return activity != ACT_CHECKPOINT && activity != ACT_OTHER_LOAD;
+}
+
+static double steps_of(const struct kept *k)
+{
+    double sum = 0;
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++) sum += in_step(FIRST_WORK + a) ? k->by[a] : 0;
+    return sum;
+}
+
+/* Saves and failures come with time: a step that takes less brings fewer of them. */
+static double with_steps(const struct kept *k, double steps)
+{
+    return steps > 0 ? 1 + (k->by[ACT_CHECKPOINT - FIRST_WORK] + k->restarts) / steps : 1;
+}
+
+static void add_kept(struct diagnosis *d, struct blame *b, const struct kept *k)
+{
+    double steps = steps_of(k), factor = with_steps(k, steps);
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++) {
+        int cause = speaks_for[FIRST_WORK + a];
+        b->gpu_s[cause] += k->by[a];
+        if (cause < N_HEALTH_CAUSES) b->saved[cause] += k->by[a] * (in_step(FIRST_WORK + a) ? factor : 1);
+    }
+    d->step_gpu_s += steps;
+    d->communication_gpu_s += k->by[ACT_COMMUNICATION - FIRST_WORK];
+}
+
+static bool kept_of(const struct job_row *r, struct kept *k)
+{
+    if (!r->work_by) return false;
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++) k->by[a] = decimal_gpu_s(r->work_by[a]);
+    k->restarts = decimal_gpu_s(r->redone + r->recovery);
+    return true;
+}
+
+static void add_blame(struct blame *b, int cause, double gpu_s)
+{
+    b->gpu_s[cause] += gpu_s;
+    if (cause < N_HEALTH_CAUSES) b->saved[cause] += gpu_s;
+}
+
+/* ---- details ---- */
+
+static bool holds_or_queues(int reason)
+{
+    return reason < N_QUEUE_REASONS || reason == WAIT_GANG || reason == WAIT_PEERS;
+}
+
+/* "they wait: 61 % quota, 39 % order": what for, while GPUs stand idle. */
+static const char *wait_detail(struct diagnosis *d, const __int128 *waits)
+{
+    double all = 0, best[2] = {0, 0};
+    int which[2] = {0, 0};
+    struct str s = {0};
+    for (int w = 0; w < N_WAIT_REASONS; w++) {
+        double x = holds_or_queues(w) ? (double)waits[w] : 0;
+        int place = x > best[0] ? 0 : 1;
+        all += x;
+        if (x <= best[place]) continue;
+        if (place == 0) best[1] = best[0], which[1] = which[0];
+        best[place] = x;
+        which[place] = w;
+    }
+    for (int i = 0; i < 2 && best[i] >= 0.01 * all && best[i] > 0; i++) {
+        str_printf(&s, "%s%.0f %% ", i ? ", " : "they wait: ", 100 * best[i] / all);
+        words_name(&s, wait_table[which[i]].name);
+    }
+    const char *text = arena_strdup(&d->arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+static const char *restart_detail(struct diagnosis *d, uint64_t restarts, uint64_t preemptions)
+{
+    if (!restarts && !preemptions) return "";
+    return arena_printf(&d->arena, "%llu restart%s after a failure, %llu preemption%s", (unsigned long long)restarts,
+                        restarts == 1 ? "" : "s", (unsigned long long)preemptions, preemptions == 1 ? "" : "s");
+}
+
+static const char *detail_of(struct diagnosis *d, enum health_cause cause, const struct job_row *const *rows, size_t n)
+{
+    __int128 waits[N_WAIT_REASONS] = {0};
+    uint64_t restarts = 0, preemptions = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (int w = 0; rows[i]->wait_ns && w < N_WAIT_REASONS; w++) waits[w] += rows[i]->wait_ns[w];
+        restarts += rows[i]->restarts;
+        preemptions += rows[i]->preemptions;
+    }
+    if (cause == WHY_WAITING) return wait_detail(d, waits);
+    return cause == WHY_RESTARTS ? restart_detail(d, restarts, preemptions) : "";
+}
+
+/* ---- findings ---- */
+
+static int greatest_first(const void *left, const void *right)
+{
+    const struct finding *a = left, *b = right;
+    if (a->gpu_s != b->gpu_s) return a->gpu_s > b->gpu_s ? -1 : 1;
+    return (int)a->cause - (int)b->cause;
+}
+
+static void conclude(struct diagnosis *d, const struct blame *b, const struct job_row *const *rows, size_t n)
+{
+    d->useful_gpu_s = b->gpu_s[USEFUL];
+    for (int i = 0; i < N_HEALTH_RESTS; i++) {
+        d->rest[i] = rests[i];
+        d->rest[i].gpu_s = b->gpu_s[REST_FREE + i];
+    }
+    for (int c = 0; c < N_HEALTH_CAUSES; c++)
+        d->found[c] = (struct finding){(enum health_cause)c, b->gpu_s[c], b->saved[c], false, ""};
+    qsort(d->found, N_HEALTH_CAUSES, sizeof *d->found, greatest_first);
+    while (d->n_found < N_HEALTH_CAUSES && d->found[d->n_found].gpu_s >= HEALTH_NAMED * d->gpu_s &&
+           d->found[d->n_found].gpu_s > 0)
+        d->n_found++;
+    if (diagnosis_healthy(d)) d->n_found = 0;
+    if (d->n_found < N_HEALTH_CAUSES) d->next = d->found[d->n_found];
+    for (size_t i = 0; i < d->n_found; i++) {
+        struct finding *f = &d->found[i];
+        f->detail = detail_of(d, f->cause, rows, n);
+        f->at_most = f->cause == WHY_CHECKPOINT || f->cause == WHY_COMMUNICATION;
+    }
+}
+
+/* What the jobs' rows do not divide stands as it is in the ledger. */
+static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left,
+                     const struct job_row **rows)
+{
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        struct kept k;
+        rows[i] = &r->jobs[i].row;
+        if (!kept_of(rows[i], &k)) continue;
+        for (int a = 0; a < N_WORK_ACTIVITIES; a++) left->by[a] -= k.by[a];
+        add_kept(d, b, &k);
+    }
+    for (int a = 0; a < N_WORK_ACTIVITIES; a++)
+        if (left->by[a] < 0) left->by[a] = 0; /* rounding */
+    add_kept(d, b, left);
+}
+
+void diagnose_run(const struct run *r, struct diagnosis *d)
+{
+    struct blame b = {{0}, {0}};
+    struct kept left = {{0}, 0};
+    const struct job_row **rows = xcalloc(r->n_jobs + 1, sizeof *rows);
+    *d = (struct diagnosis){.approach = r->approach, .replication = r->replication};
+    for (size_t i = 0; i < r->n_ledger; i++) {
+        const struct run_ledger_row *l = &r->ledger[i];
+        int cause = blamed(l->activity, l->redone, l->cause);
+        double gpu_s = decimal_gpu_s(l->sum);
+        if (cause == NO_CAUSE) continue;
+        d->gpu_s += gpu_s;
+        if (activity_table[l->activity].class == CLASS_WORK && !l->redone) left.by[l->activity - FIRST_WORK] += gpu_s;
+        else add_blame(&b, cause, gpu_s);
+    }
+    add_jobs(r, d, &b, &left, rows);
+    conclude(d, &b, rows, r->n_jobs);
+    free(rows);
+}
+
+/* ---- one job ---- */
+
+/* What a job held without working in attempts that followed no failure. Its row has but the sum; its waits say how long its
+ * pods were starting, all of them at most; the rest it held waiting for GPUs or for its own peers. */
+static void add_held(struct blame *b, const struct job_row *r)
+{
+    static const enum wait_reason starts[] = {WAIT_IMAGE, WAIT_START, WAIT_HEAD, WAIT_RENDEZVOUS, WAIT_CHECKPOINT_LOAD};
+    double held = decimal_gpu_s(r->held - (r->recovery < r->held ? r->recovery : r->held)), start = 0, other = 0;
+    for (int w = 0; r->wait_ns && w < N_WAIT_REASONS; w++) other += holds_or_queues(w) ? (double)r->wait_ns[w] : 0;
+    for (size_t i = 0; r->wait_ns && i < sizeof starts / sizeof *starts; i++) start += (double)r->wait_ns[starts[i]];
+    start = fmin(held, start / 1e9 * (double)r->gpu_shares / 1000);
+    add_blame(b, WHY_START, start);
+    add_blame(b, other > 0 ? WHY_WAITING : WHY_LEFT, held - start);
+}
+
+void diagnose_job(const struct run *r, const struct job_row *row, struct diagnosis *d)
+{
+    struct blame b = {{0}, {0}};
+    struct kept k = {{0}, 0};
+    *d = (struct diagnosis){.approach = r->approach, .replication = r->replication,
+                            .gpu_s = decimal_gpu_s(row->work + row->redone + row->held)};
+    char buf[24];
+    d->job = arena_strdup(&d->arena, job_row_id(row, buf));
+    if (!kept_of(row, &k) && row->work) {
+        array_push(&d->notes, "the run was made before jobs.csv had the work of a job by activity: all of it counts as computing");
+        k.by[ACT_COMPUTE - FIRST_WORK] = decimal_gpu_s(row->work);
+    }
+    add_kept(d, &b, &k);
+    add_blame(&b, WHY_RESTARTS, decimal_gpu_s(row->redone + row->recovery));
+    add_held(&b, row);
+    conclude(d, &b, &row, 1);
+}
+
+/* ---- figures ---- */
+
+double diagnosis_utilisation(const struct diagnosis *d) { return d->gpu_s > 0 ? d->useful_gpu_s / d->gpu_s : NAN; }
+
+double diagnosis_communication(const struct diagnosis *d)
+{
+    return d->step_gpu_s > 0 ? d->communication_gpu_s / d->step_gpu_s : NAN;
+}
+
+bool diagnosis_healthy(const struct diagnosis *d)
+{
+    return !(diagnosis_utilisation(d) < HEALTHY_UTILISATION) && !(diagnosis_communication(d) > HEALTHY_COMMUNICATION);
+}
+
+double diagnosis_utilisation_after(const struct diagnosis *d, const struct finding *f)
+{
+    double left = d->gpu_s - f->saved_gpu_s;
+    return left > 0 ? fmin(1, d->useful_gpu_s / left) : NAN;
+}
+
+void diagnosis_free(struct diagnosis *d)
+{
+    array_free(&d->notes);
+    arena_free(&d->arena);
+}

@@ -1,0 +1,210 @@
+/* test_diagnose.c - runs with known causes of low utilisation: the causes are named, in order, with what removing them gives.
+ *
+ * A set-up is a scenario that is healthy, and overrides that each bring in one cause. Nothing of them is in the names. The
+ * truth is a simulation without the override: the GPU time that the same work takes less. The order that is expected is
+ * the order of these differences.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/decimal.h"
+#include "study/diagnose.h"
+#include "study/explain.h"
+#include "tests/support/temp_run.h"
+
+enum { MOST_CAUSES = 2, MOST_OVERRIDES = 3 };
+#define TOLERANCE 0.1 /* of a gain */
+
+struct ill { enum health_cause cause; const char *overrides[MOST_OVERRIDES]; };
+struct setup { const char *scenario; struct ill ills[MOST_CAUSES]; };
+
+#define ONE "tests/study/diagnose/one.json"
+#define MANY "tests/study/diagnose/many.json"
+#define JOB "/workload/jobs/0/"
+#define SLOW_SAVES {WHY_CHECKPOINT, {JOB "checkpoint/interval=\"10m\"", JOB "checkpoint/save=\"4m\""}}
+#define LATE_DATA(ms) {WHY_DATA, {JOB "step/data=\"" #ms "ms\""}}
+#define EXPOSED(ms) {WHY_COMMUNICATION, {JOB "step/communication=\"" #ms "ms\""}}
+#define CRASHES(h) {WHY_RESTARTS, {JOB "crash_mtbf=\"" #h "h\""}}
+#define SMALL_QUOTA {WHY_WAITING, {"/queues/0/quota/n=16"}}
+
+static const struct setup setups[] = {
+    {ONE,  {SLOW_SAVES}                },
+    {ONE,  {LATE_DATA(500)}            },
+    {ONE,  {EXPOSED(700)}              },
+    {ONE,  {CRASHES(10)}               },
+    {MANY, {SMALL_QUOTA}               },
+    {ONE,  {LATE_DATA(600), CRASHES(20)}},
+    {ONE,  {SLOW_SAVES, EXPOSED(200)}  },
+    {MANY, {SMALL_QUOTA, EXPOSED(400)} },
+};
+
+/* The run of a set-up with all its ills but one; `without` MOST_CAUSES: with all. */
+static struct run *simulate(const struct setup *u, int without)
+{
+    const char *overrides[MOST_CAUSES * MOST_OVERRIDES + 1] = {NULL};
+    size_t n = 0;
+    struct diag d = {0};
+    for (int i = 0; i < MOST_CAUSES; i++)
+        for (int k = 0; k < MOST_OVERRIDES && u->ills[i].overrides[k] && i != without; k++)
+            overrides[n++] = u->ills[i].overrides[k];
+    struct scenario *s = scenario_load(u->scenario, NULL, overrides, &d);
+    diag_print(&d, stderr);
+    assert_non_null(s);
+    struct run *r = temp_run(s, RECORD_JOBS);
+    assert_non_null(r);
+    scenario_free(s);
+    diag_free(&d);
+    return r;
+}
+
+/* GPU time that the jobs took; of the whole cluster when jobs wait for it. */
+static double gpu_time(const struct run *r, bool whole)
+{
+    double gpu_s = 0;
+    for (size_t i = 0; i < r->n_ledger; i++) {
+        enum activity_class class = activity_table[r->ledger[i].activity].class;
+        if (whole || class == CLASS_HELD || class == CLASS_WORK) gpu_s += decimal_gpu_s(r->ledger[i].sum);
+    }
+    return gpu_s;
+}
+
+static double gain_of(const struct run *with, const struct setup *u, int ill)
+{
+    bool whole = u->ills[ill].cause == WHY_WAITING;
+    struct run *without = simulate(u, ill);
+    double gain = gpu_time(with, whole) - gpu_time(without, whole);
+    temp_run_close(without);
+    return gain;
+}
+
+static void tell(const struct diagnosis *d)
+{
+    struct str s = {0};
+    diagnosis_text(d, &s);
+    print_message("%s\n", str_text(&s));
+    str_free(&s);
+}
+
+static void check(const struct setup *u, size_t number)
+{
+    struct diagnosis d;
+    double before = INFINITY;
+    struct run *r = simulate(u, MOST_CAUSES);
+    diagnose_run(r, &d);
+    for (int i = 0; i < MOST_CAUSES && u->ills[i].overrides[0]; i++) {
+        const struct finding *f = &d.found[i];
+        double gain = gain_of(r, u, i);
+        bool named = (size_t)i < d.n_found && f->cause == u->ills[i].cause;
+        if (!named || fabs(f->saved_gpu_s - gain) > TOLERANCE * gain) {
+            tell(&d);
+            fail_msg("set-up %zu: cause %d should be %s with a gain of %.4g GPU-h", number, i + 1,
+                     health_causes[u->ills[i].cause].name, gain / 3600);
+        }
+        assert_true(gain < before); /* the row states its ills by their true gain */
+        before = gain;
+    }
+    diagnosis_free(&d);
+    temp_run_close(r);
+}
+
+static void test_setups(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) check(&setups[i], i + 1);
+}
+
+/* Shares, rest and useful time are all of the GPU time, once each. */
+static void assert_whole(const struct diagnosis *d)
+{
+    double sum = d->useful_gpu_s;
+    for (int c = 0; c < N_HEALTH_CAUSES; c++) sum += d->found[c].gpu_s;
+    for (int i = 0; i < N_HEALTH_RESTS; i++) sum += d->rest[i].gpu_s;
+    assert_true(fabs(sum - d->gpu_s) < 1e-9 * d->gpu_s);
+}
+
+static void test_healthy(void **state)
+{
+    static const char *const files[] = {ONE, MANY};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct diagnosis d;
+        struct run *r = simulate(&(struct setup){.scenario = files[i]}, MOST_CAUSES);
+        diagnose_run(r, &d);
+        assert_true(diagnosis_healthy(&d));
+        assert_int_equal(d.n_found, 0);
+        assert_whole(&d);
+        diagnosis_free(&d);
+        temp_run_close(r);
+    }
+}
+
+/* Loads of another kind, and GPUs for which nobody asks: low, but none of the causes. */
+static void test_others(void **state)
+{
+    static const struct { const char *overrides[2]; int rest; double share; } rows[] = {
+        {{"/workload/jobs/0={\"id\":\"a\",\"kind\":\"Job\",\"replicas\":4,\"gpus\":8,\"completions\":8,"
+          "\"duration\":\"10h\"}", "/approaches/x/lifecycle=\"batch-job\""}, 2, 0.99}, /* the whole run, but for starting */
+        {{"/cluster/nodes/0/count=12", NULL},           0, 8 / 12.}, /* 4 of 12 nodes are used */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct diagnosis d;
+        struct run *r = simulate(&(struct setup){ONE, {{0, {rows[i].overrides[0], rows[i].overrides[1]}}}}, MOST_CAUSES);
+        diagnose_run(r, &d);
+        assert_false(diagnosis_healthy(&d));
+        assert_int_equal(d.n_found, 0);
+        assert_whole(&d);
+        assert_true(d.rest[rows[i].rest].gpu_s > (rows[i].share - 0.001) * d.gpu_s);
+        diagnosis_free(&d);
+        temp_run_close(r);
+    }
+}
+
+/* Of one job: 10 minutes of steps, 4 of saving; the words, and the same as JSON. */
+static void test_job(void **state)
+{
+    const struct setup u = {ONE, {SLOW_SAVES}};
+    struct diagnosis d;
+    struct str s = {0};
+    struct json_writer w;
+    (void)state;
+    struct run *r = simulate(&u, MOST_CAUSES);
+    diagnose_job(r, explain_row(r, "a"), &d);
+    assert_whole(&d);
+    assert_int_equal(d.n_found, 1);
+    assert_true(fabs(diagnosis_utilisation(&d) - 10 / 14.) < 0.001);
+    assert_true(fabs(d.found[0].gpu_s / d.gpu_s - 4 / 14.) < 0.001);
+    assert_true(diagnosis_utilisation_after(&d, &d.found[0]) > 0.999);
+    diagnosis_text(&d, &s);
+    assert_non_null(strstr(str_text(&s), "synchronous checkpoints"));
+    str_clear(&s);
+    json_write_begin(&w, &s);
+    diagnosis_json(&d, &w);
+    json_write_finish(&w);
+    assert_non_null(strstr(str_text(&s), "\"cause\": \"checkpoint\""));
+    str_free(&s);
+    diagnosis_free(&d);
+    temp_run_close(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_setups),
+        cmocka_unit_test(test_healthy),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
