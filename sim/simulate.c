@@ -55,6 +55,7 @@ static void on_node(struct sim *s, uint32_t node, bool up)
     int64_t all = (int64_t)s->scenario->cluster.groups[group].gpus * SHARES_PER_GPU;
     if (up) {
         int64_t shares = pool_node_up(s->pool, node);
+        s->last_repair_ns = sim_now(s);
         ledger_up(s->ledger, group, s->node_state[node], shares, sim_now(s));
         s->node_state[node] = ACT_FREE;
     } else {

@@ -36,8 +36,9 @@ static void check(void *ctx, void *arg)
     struct sim *s = ctx;
     struct progress_watch *w = s->watch;
     (void)arg;
-    bool still = s->n_stepping == 0 && sim_now(s) - s->last_progress_ns > w->limit_ns;
-    bool hopeless = still && sim_now(s) - s->last_progress_ns > WATCH_HOPELESS_NS && !planned(s);
+    int64_t since_ns = s->last_repair_ns > s->last_progress_ns ? s->last_repair_ns : s->last_progress_ns;
+    bool still = s->n_stepping == 0 && sim_now(s) - since_ns > w->limit_ns;
+    bool hopeless = s->n_stepping == 0 && sim_now(s) - s->last_progress_ns > WATCH_HOPELESS_NS && !planned(s);
     if (s->n_live && (hopeless || ((still || in_vain(s)) && !w->more(s)))) {
         w->found = true;
         return;

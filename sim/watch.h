@@ -1,8 +1,8 @@
 /* watch.h - finds out that nothing can progress any more, and says who waits for what and who holds it.
  *
  * No progress: GPUs are held and no rank has stepped, no job begun or ended for longer than max(1 h, 3 x the longest
- * time-out of the stack), and nothing comes from outside (no submission, no scripted action, no node under repair): a
- * deadlock. Or jobs restart and restart: WATCH_VAIN_RESTARTS failures in a row (of all jobs) after none of which any job
+ * time-out of the stack), no node has come back in that time, and nothing comes from outside (no submission, no scripted
+ * action, no node under repair): a deadlock. Or jobs restart and restart: WATCH_VAIN_RESTARTS failures in a row (of all jobs) after none of which any job
  * came to a step that it had not made before: a livelock. (A job that gets through one attempt in 200 has that many
  * failures in a row once in 150 runs; who saves that seldom would not call it progress.) Or a year goes by in which
  * nodes are repaired and fail, and nothing else happens. The run ends there. With an empty event queue the same is true at

@@ -174,6 +174,7 @@ struct sim {
     int64_t *blocked_shares, *fragmented_shares; /* pending demand by group: kept off; allowed but not fitting */
     int64_t up_shares;             /* of nodes that are up */
     int64_t last_progress_ns;      /* when ranks last stepped, or a job began or ended */
+    int64_t last_repair_ns;        /* when a node last came back: what waited for it begins only then */
     uint32_t n_stepping;           /* jobs whose ranks step now */
     uint32_t restarts_in_vain;     /* of all jobs, since one of them made a step that was new, or ended */
     int64_t warmup_ns, horizon_ns;

@@ -105,6 +105,21 @@ static void a_node_that_does_not_come_back(void **state)
     }
 }
 
+/* The node is back 20 s before one of the checks, each half an hour; the job needs longer than that to step again. */
+static void a_node_that_comes_back_late(void **state)
+{
+    (void)state;
+    struct small_sim s = {
+        .text = "{\"trainyard\": 1, \"cluster\": {\"nodes\": [{\"group\": \"g\", \"count\": 2, \"gpus\": 8}]}, "
+                "\"workload\": {\"jobs\": [{\"id\": \"j\", \"replicas\": 2, \"gpus\": 8, \"duration\": \"30m\", \"checkpoint\": "
+                "{\"interval\": \"5m\", \"load\": \"10m\"}}]}, \"faults\": {\"script\": [{\"at\": \"12m\", \"target\": \"node/g-0\", \"action\": "
+                "\"node-lost\"}, {\"at\": 17980, \"target\": \"node/g-0\", \"action\": \"node-back\"}]}, \"approaches\": {\"x\": " OPERATOR "}}"};
+    small_sim_run(&s);
+    assert_false(s.result.no_progress);
+    assert_int_equal(s.result.succeeded, 1);
+    small_sim_free(&s);
+}
+
 static void work_without_an_end(void **state)
 {
     (void)state;
@@ -129,6 +144,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(restarts_in_vain), cmocka_unit_test(restarts_that_get_on),
                                        cmocka_unit_test(work_without_an_end),
                                        cmocka_unit_test(a_node_that_does_not_come_back),
-                                       cmocka_unit_test(nodes_that_are_always_down), cmocka_unit_test(half_placed_gangs)};
+                                       cmocka_unit_test(nodes_that_are_always_down), cmocka_unit_test(a_node_that_comes_back_late), cmocka_unit_test(half_placed_gangs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
