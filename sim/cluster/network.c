@@ -316,13 +316,24 @@ void net_pace_want(struct sim *s, struct net_pace *p, int64_t bytes)
 
 void net_pace_stop(struct sim *s, struct net_pace *p) { stop(s, &p->flow); }
 
-int64_t net_pace_stretch(const struct net_pace *p, int64_t ns)
+struct net_share net_pace_share(const struct net_pace *p)
 {
     const struct net_flow *w = &p->flow;
-    if (!w->on || !w->solved || w->granted >= w->wanted) return ns;
-    if (w->granted == 0) return INT64_MAX;
-    wide x = ((wide)ns * w->wanted + w->granted - 1) / w->granted;
+    if (!w->on || !w->solved || w->granted >= w->wanted) return (struct net_share){0, 0};
+    return (struct net_share){w->granted, w->wanted};
+}
+
+int64_t net_share_stretch(struct net_share share, int64_t ns)
+{
+    if (share.wanted == 0) return ns;
+    if (share.granted == 0) return INT64_MAX;
+    wide x = ((wide)ns * share.wanted + share.granted - 1) / share.granted;
     return x > INT64_MAX ? INT64_MAX : (int64_t)x;
+}
+
+int64_t net_share_done(struct net_share share, int64_t ns)
+{
+    return share.wanted == 0 ? ns : (int64_t)((wide)ns * share.granted / share.wanted);
 }
 
 /* ---- transfers ---- */

@@ -90,8 +90,17 @@ struct net_pace {
 void net_pace_start(struct sim *, struct net_pace *, const struct net_path *, int64_t bytes_per_s, net_pace_fn *changed);
 void net_pace_want(struct sim *, struct net_pace *, int64_t bytes_per_s); /* 0: silent for now */
 void net_pace_stop(struct sim *, struct net_pace *);
+/* What a pace is granted of what it wants; all zero: all of it. */
+struct net_share { int64_t granted, wanted; };
+struct net_share net_pace_share(const struct net_pace *);
 /* How long something takes that takes ns at full speed: x wanted / granted, rounded up; INT64_MAX when nothing passes. */
-int64_t net_pace_stretch(const struct net_pace *, int64_t ns);
+int64_t net_share_stretch(struct net_share, int64_t ns);
+/* How much of it is done in ns: x granted / wanted, rounded down. */
+int64_t net_share_done(struct net_share, int64_t ns);
+static inline int64_t net_pace_stretch(const struct net_pace *p, int64_t ns)
+{
+    return net_share_stretch(net_pace_share(p), ns);
+}
 
 struct net_transfer;
 typedef void net_transfer_fn(struct sim *, struct net_transfer *);

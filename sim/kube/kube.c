@@ -20,7 +20,7 @@ struct kube *kube_create(struct sim *s)
     k->events = s->events;
     arena_init(&k->arena);
     k->nodes = xcalloc(s->scenario->cluster.n_nodes + 1, sizeof *k->nodes);
-    for (uint32_t i = 0; i < s->scenario->cluster.n_nodes; i++) k->nodes[i].pulled_job = NO_JOB;
+    for (uint32_t i = 0; i < s->scenario->cluster.n_nodes; i++) k->nodes[i].puller.job = NO_JOB;
     if (image->size_bytes > 0 && image->pull_bytes_per_s > 0)
         k->pull_ns = (int64_t)((__int128)image->size_bytes * EVENT_SECOND / image->pull_bytes_per_s);
     sched_init(k);

@@ -125,6 +125,7 @@ struct pod {
     struct event_id timer;             /* the next thing that happens to its container */
     struct event_id end;               /* its end when terminating */
     int64_t init_started_ns;
+    int64_t pull_at;                   /* puller.c: position at which its image is there */
     uint32_t backoff;                  /* crashes that count for the kubelet's back-off */
     uint8_t stage;                     /* kubelet.c */
     bool told, permitted, init_satisfied;

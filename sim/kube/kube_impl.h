@@ -9,15 +9,25 @@
 #define TRAINYARD_SIM_KUBE_KUBE_IMPL_H
 
 #include "base/hmap.h"
+#include "sim/cluster/network.h"
 #include "sim/kube/kube.h"
 
 /* Where a bound pod's container is. The kubelet's event of a pod belongs to its stage. */
 enum stage { STAGE_NONE, STAGE_PULL, STAGE_START, STAGE_INIT, STAGE_INIT_BACKOFF, STAGE_RUN, STAGE_BACKOFF, STAGE_DONE };
 
+/* A node's serial puller of images. Its position is ns of pulling at full speed; a pod waits for one of them. */
+struct puller {
+    struct net_pace pace;   /* while it pulls */
+    int64_t done, total;    /* at since_ns; when all that is asked for is there */
+    int64_t since_ns;
+    struct net_share share; /* of full speed, since then */
+    int32_t job;            /* whose image came last, or comes last */
+    struct event_id idle;
+};
+
 struct kube_node {
     struct pod *pods;
-    int64_t pull_free_ns;   /* when its serial puller is free */
-    int32_t pulled_job;     /* whose image came last */
+    struct puller puller;
     bool lost;              /* dead */
     bool unreachable;       /* and noticed */
     bool tainted;           /* NoExecute */
@@ -138,7 +148,13 @@ void gang_refused(struct kube *, uint32_t id);
 void gang_unreserve(struct kube *, struct pod *);
 uint32_t gang_missing(const struct gang *);
 
+/* puller.c */
+void puller_reset(struct kube *, struct puller *);
+/* Sets p->pull_at and returns when the image is on the pod's node, as things stand. Pods of one job share a pull. */
+int64_t puller_ask(struct kube *, struct pod *);
+
 /* kubelet.c */
+void kubelet_pull_until(struct kube *, struct pod *, int64_t t_ns); /* a pod that waits for its image */
 void kubelet_bound(struct kube *, struct pod *);
 void kubelet_lost(struct kube *, struct pod *);
 void kubelet_found(struct kube *, struct pod *);

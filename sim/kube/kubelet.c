@@ -29,27 +29,6 @@ static void at(struct kube *k, struct pod *p, int64_t t_ns, event_fn *fn)
 
 /* ---- image ---- */
 
-static bool in_cache(const struct kube *k, const struct pod *p)
-{
-    const struct scenario *s = k->sim->scenario;
-    struct stream draw = stream_make(s->run.seed, k->sim->replication, STREAM_CONTROL,
-                                     (uint64_t)p->node << 32 | (uint32_t)p->spec.job->index);
-    return stream_unit(&draw) < s->cluster.image.cached;
-}
-
-/* The moment at which the image is on the node. Pods of one job share a pull. */
-static int64_t image_there(struct kube *k, struct pod *p)
-{
-    struct kube_node *n = &k->nodes[p->node];
-    int64_t now = kube_now(k);
-    if (!p->spec.has_image || k->pull_ns == 0) return now;
-    if (n->pulled_job == p->spec.job->index) return n->pull_free_ns > now ? n->pull_free_ns : now;
-    if (in_cache(k, p)) return now;
-    n->pull_free_ns = (n->pull_free_ns > now ? n->pull_free_ns : now) + k->pull_ns;
-    n->pulled_job = p->spec.job->index;
-    return n->pull_free_ns;
-}
-
 static void start_after(struct kube *k, struct pod *p)
 {
     p->stage = STAGE_START;
@@ -59,7 +38,7 @@ static void start_after(struct kube *k, struct pod *p)
 
 static void begin(struct kube *k, struct pod *p)
 {
-    int64_t there = image_there(k, p);
+    int64_t there = puller_ask(k, p);
     if (there <= kube_now(k)) {
         start_after(k, p);
         return;
@@ -67,6 +46,11 @@ static void begin(struct kube *k, struct pod *p)
     p->stage = STAGE_PULL;
     pod_enter(k, p, ACT_IMAGE_PULL);
     at(k, p, there, on_pulled);
+}
+
+void kubelet_pull_until(struct kube *k, struct pod *p, int64_t t_ns)
+{
+    if (p->stage == STAGE_PULL && !p->terminating && !p->node_lost) at(k, p, t_ns, on_pulled);
 }
 
 void kubelet_bound(struct kube *k, struct pod *p)

@@ -116,6 +116,7 @@ void kube_node_lost(struct kube *k, uint32_t node)
     struct kube_node *n = &k->nodes[node];
     if (n->lost) return;
     n->lost = true;
+    puller_reset(k, &n->puller);
     event_cancel(k->events, n->watch);
     n->watch = event_at(k->events, noticed_at(k), EVENT_CONTROL, on_noticed, n);
     kube_each_pod_on(k, node, lose, NULL);
@@ -143,8 +144,6 @@ void kube_node_back(struct kube *k, uint32_t node)
         return;
     }
     n->lost = n->unreachable = n->tainted = false;
-    n->pulled_job = NO_JOB;
-    n->pull_free_ns = 0;
     event_cancel(k->events, n->watch);
     kube_each_pod_on(k, node, find, NULL);
     sched_wake(k);

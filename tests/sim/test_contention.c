@@ -124,6 +124,31 @@ static void a_job_slows_only_beyond_its_share(void **state)
     assert_true(o->communication == gpu_seconds(2 * 24 * 1300));   /* the rest is communication */
 }
 
+/* 92 GB at 46 GB/s are 2 s; the two nodes of a rack pull through an uplink of 46 GB/s, so both take 4 s. */
+static void nodes_of_a_rack_pull_through_its_uplink(void **state)
+{
+    struct outcome o[1];
+    (void)state;
+    simulate("\"oversubscription\": {\"rack\": 1}", "\"cached\": 0, \"pull\": \"46GB/s\"", RING("a"), o, 1);
+    assert_int_equal(o->started_ns, seconds(2));
+    simulate("\"oversubscription\": {\"rack\": 2}", "\"cached\": 0, \"pull\": \"46GB/s\"", RING("a"), o, 1);
+    assert_int_equal(o->started_ns, seconds(4));
+    assert_int_equal(o->finished_ns - o->started_ns, seconds(100));
+}
+
+/* Two jobs on one node: the second image comes after the first, each through 23 GB/s of uplink. */
+static void pulls_of_a_node_stay_in_turn(void **state)
+{
+    struct outcome o[2];
+    (void)state;
+    static const char jobs[] = "{\"id\": \"a\", \"kind\": \"train\", \"count\": 2, \"gpus\": 4, \"duration\": \"10s\"}";
+    simulate("\"oversubscription\": {\"rack\": 4}", "\"cached\": 0, \"pull\": \"46GB/s\"", jobs, o, 2);
+    assert_int_equal(o[0].started_ns, seconds(4));
+    assert_int_equal(o[1].started_ns, seconds(8));
+    simulate("\"contention\": false", "\"cached\": 0, \"pull\": \"46GB/s\"", jobs, o, 2);
+    assert_int_equal(o[1].started_ns, seconds(4));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +156,8 @@ int main(void)
         cmocka_unit_test(alone_or_on_a_full_fabric_nothing_is_slower),
         cmocka_unit_test(the_current_step_is_rescaled),
         cmocka_unit_test(a_job_slows_only_beyond_its_share),
+        cmocka_unit_test(nodes_of_a_rack_pull_through_its_uplink),
+        cmocka_unit_test(pulls_of_a_node_stay_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

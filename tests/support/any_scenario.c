@@ -63,8 +63,11 @@ static void cluster(struct any *a)
     for (unsigned g = 0; g < a->n_groups; g++) node_group(a, g);
     str_append(a->out, " ]");
     if (a->racks) str_append(a->out, ",\n    \"topology\": { \"nodes_per_rack\": 2, \"racks_per_block\": 2 }");
-    str_printf(a->out, ",\n    \"network\": { \"latency\": \"%uus\", \"intra\": \"100GB/s\", \"inter\": \"%uGB/s\" }", 1 + below(a, 9),
+    str_printf(a->out, ",\n    \"network\": { \"latency\": \"%uus\", \"intra\": \"100GB/s\", \"inter\": \"%uGB/s\"", 1 + below(a, 9),
                1 + below(a, 25));
+    if (one_in(a, 2)) str_printf(a->out, ", \"oversubscription\": { \"rack\": %u, \"block\": %u }", 1 + below(a, 8), 1 + below(a, 8));
+    if (one_in(a, 4)) str_append(a->out, ", \"contention\": false");
+    str_append(a->out, " }");
     str_append(a->out, ",\n    \"storage\": [ { \"name\": \"store\", \"write\": \"1GB/s\", \"read\": \"2GB/s\" } ]");
     if (one_in(a, 2))
         str_printf(a->out, ",\n    \"images\": { \"size\": \"%uGB\", \"cached\": 0.%u }", 1 + below(a, 20), below(a, 10));
