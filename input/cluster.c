@@ -84,15 +84,15 @@ static const struct object_type network_type =
            .shorthand = "profile");
 
 static const struct field storage_fields[] = {
-    FIELD(raw_storage, name, "name", TYPE_STRING, .required = true, .help = "as checkpoints name it"),
+    FIELD(raw_storage, name, "name", TYPE_STRING, .required = true, .help = "as checkpoints and data name it"),
     FIELD(raw_storage, kind, "kind", TYPE_WORD, WORDS(storage_kinds), .fallback = "shared",
-          .help = "local storage is lost with its node"),
+          .help = "local storage is lost with its node, and each node has its own"),
     FIELD(raw_storage, write, "write", TYPE_BANDWIDTH, .required = true, .min = 1, .max = INT64_MAX - 1,
           .help = "bandwidth of all writers"),
     FIELD(raw_storage, read, "read", TYPE_BANDWIDTH, .required = true, .min = 1, .max = INT64_MAX - 1,
           .help = "bandwidth of all readers"),
 };
-static const struct object_type storage_type = OBJECT(raw_storage, storage_fields, "storage", "A store of checkpoints.");
+static const struct object_type storage_type = OBJECT(raw_storage, storage_fields, "storage", "A store of checkpoints and data.");
 
 static const struct field image_fields[] = {
     FIELD(raw_images, size, "size", TYPE_BYTES, .fallback = "0", .help = "of a job's image"),
@@ -118,7 +118,7 @@ static const struct field cluster_fields[] = {
           .help = "groups of equal nodes; nodes are numbered group after group"),
     FIELD(raw_cluster, topology, "topology", TYPE_OBJECT, .sub = &topology_type, .always = true, .help = "racks and blocks"),
     FIELD(raw_cluster, network, "network", TYPE_OBJECT, .sub = &network_type, .always = true, .help = "the fabric"),
-    FIELD(raw_cluster, storage, "storage", TYPE_LIST, .sub = &storage_type, .help = "stores of checkpoints"),
+    FIELD(raw_cluster, storage, "storage", TYPE_LIST, .sub = &storage_type, .help = "stores of checkpoints and data"),
     FIELD(raw_cluster, images, "images", TYPE_OBJECT, .sub = &image_type, .always = true, .help = "container images"),
     FIELD(raw_cluster, stragglers, "stragglers", TYPE_OBJECT, .sub = &straggler_type, .help = "absent: all nodes are alike"),
 };

@@ -81,6 +81,12 @@ struct raw_parallelism {
 struct raw_batch { const struct value *at; int64_t global, micro, recompute, precision; };
 struct raw_checkpoint { const struct value *at; int64_t interval, save, background, load, size; const char *storage; };
 struct raw_elastic { const struct value *at; int64_t min, max, max_restarts; };
+struct raw_data {
+    const struct value *at;
+    const char *storage;
+    int64_t workers, mode, cpu, cores, size, latency, prefetch, dataset, cache, cache_rule;
+    double samples, locked, variation;
+};
 struct raw_toleration { const struct value *at; const char *key, *value; int64_t op, effect, seconds; };
 struct raw_topology_wish { const struct value *at; int64_t level, required; };
 struct raw_job {
@@ -94,6 +100,7 @@ struct raw_job {
     struct raw_model *model;
     struct raw_parallelism *parallelism;
     struct raw_batch *batch;
+    struct raw_data *data;
     struct raw_checkpoint *checkpoint;
     struct raw_elastic *elastic;
     struct raw_topology_wish *topology;
@@ -189,7 +196,8 @@ struct raw_scenario {
     struct raw_run *run;
 };
 
-extern const struct object_type cluster_type, model_type, parallelism_type, batch_type, queue_type, cohort_type, priority_type, workload_type, faults_type,
+extern const struct object_type cluster_type, model_type, parallelism_type, batch_type, data_type, queue_type, cohort_type,
+    priority_type, workload_type, faults_type,
     approach_type, run_type, job_type, scenario_type, generate_type;
 extern const struct object_type preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
 
@@ -279,6 +287,8 @@ void read_priority_class(struct build *b, const struct value *v, struct quota_bu
 void build_model(struct build *b, struct job_detail *d, struct raw_job *raw);
 /* What is known of the GPUs of a group: its own keys, else the specification of its GPU type; NULL: nothing. */
 const struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n);
+/* data.c: what a job's steps read; nothing without "data". After step and model. */
+void build_data(struct build *b, struct job_detail *d, const struct raw_job *raw);
 
 /* Index of a name, which is added when new. Index 0 is "". */
 uint16_t name_index(struct build *b, struct name_table *t, const char *name);

@@ -7,6 +7,7 @@
 #include "base/detmath.h"
 #include "models/order_statistics.h"
 #include "models/ring.h"
+#include "sim/train/data_wait.h"
 #include "models/traffic.h"
 
 typedef __int128 wide;
@@ -142,5 +143,8 @@ void step_parts_at(const struct sim *s, const struct job *j, const uint32_t *nod
     if (job_detail_of(s, j)->step.model) modelled(s, j, nodes, ranks, out);
     else declared(s, j, nodes, ranks, ppm, nominal_ns, out);
     for (int k = 0; k < N_STEP_PARTS; k++) out->length_ns += out->ns[k];
+    int64_t wait_ns = data_wait_ns(s, j, nodes, ranks, ppm, j->spec->work_ns / nominal_ns, out->length_ns);
+    out->ns[STEP_DATA] += wait_ns;
+    out->length_ns += wait_ns;
     if (out->length_ns < 1) out->length_ns = out->ns[STEP_COMPUTE] = 1;
 }

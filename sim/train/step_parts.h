@@ -12,6 +12,7 @@
  * Either way computation waits for the slowest: a node may be slow (cluster "stragglers": drawn once a node and replication,
  * keyed by group and index, so that approaches see the same and more nodes leave the old ones alone), and each rank's time
  * varies from step to step (models/order_statistics.h).
+ * Behind all that the loader of the job's data works (data_wait.h); what it takes longer is waited for.
  *
  * Cost: O(ranks), and 20 us for a modelled step. Pure but for the streams that it makes.
  *
@@ -29,8 +30,8 @@ struct step_parts {
     int64_t edge_bytes;       /* that cross each edge of the job's ring of nodes in a step (models/traffic.h) */
 };
 
-/* A rank is the process group of a pod; `nodes` has its node, in rank order. `nominal_ns`: the length of a step of a job given
- * as a duration. */
+/* A rank is the process group of a pod; `nodes` has its node, in rank order. `nominal_ns`: the length of a step as the job's
+ * work counts it. */
 void step_parts_at(const struct sim *, const struct job *, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
                    int64_t nominal_ns, struct step_parts *out);
 

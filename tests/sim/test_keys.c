@@ -28,6 +28,7 @@
 static const char *const files[] = {
     "tests/sim/live/keys.json", "tests/sim/live/keys-generated.json", "tests/sim/live/keys-ray.json", "tests/sim/live/keys-queues.json",
     "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json", "tests/sim/live/keys-network.json", "tests/sim/live/keys-model.json",
+    "tests/sim/live/keys-data.json",
     "tests/sim/states/shapes.json", "tests/sim/states/operator.json",
 };
 enum { N_APPROACHES = 4, MOST_EVENTS = 200000 };
@@ -42,8 +43,7 @@ static const struct { const char *type, *key, *why; } labels[] = {
     {"node group", "gpu_memory", "for check: whether a model fits"},
     {"model", "sample_activations", "for check: whether a model fits"},
     {"topology", "levels", "says again what the counts of nodes and racks say"},
-    {"storage", "name", "a name that checkpoints refer to"},
-    {"storage", "kind", "local disks that are lost with their node come with the models of storage"},
+    {"storage", "name", "a name that checkpoints and data refer to"},
     {"queue", "name", "a name that jobs refer to"},
     {"flavorFungibility", "preference", "a gate of Kueue's: tests/queue/test_kueue.c"},
     {"job", "completionMode", "names and environment of pods; their times are alike"},

@@ -1,0 +1,22 @@
+/* data_wait.h - how long a step of a job waits for its data, where its ranks lie now.
+ *
+ * A rank here is the process group of a pod (train.h). The loaders of a job (input/data.h) are alike but for their nodes: what
+ * counts is the node with most GPUs, and the fewest cores a GPU.
+ * Cost: O(ranks). Pure.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_SIM_TRAIN_DATA_WAIT_H
+#define TRAINYARD_SIM_TRAIN_DATA_WAIT_H
+
+#include "input/data.h"
+#include "sim/cluster/sim.h"
+
+/* One of its loaders; job_detail_of(job)->data is not NULL. `ppm` as in train_run, `steps` of the whole job. */
+struct data_loading data_loading_of(const struct sim *, const struct job *, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
+                                    int64_t steps);
+/* Of a step whose other parts take rest_ns; 0 without "data". */
+int64_t data_wait_ns(const struct sim *, const struct job *, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
+                     int64_t steps, int64_t rest_ns);
+
+#endif
