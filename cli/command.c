@@ -23,6 +23,7 @@ const struct command commands[] = {
     {"profiles", "list the shipped profiles and the constants of the stacks", cmd_profiles, &argp_profiles},
     {"report", "what the runs of each approach were: metrics, ledgers, waits, the busiest", cmd_report, &argp_report},
     {"run", "simulate a scenario under its approaches", cmd_run, &argp_run},
+    {"step", "how long a training step is, what it consists of, and whether it fits", cmd_step, &argp_step},
     {"version", "print the version", cmd_version, &argp_version},
 };
 const size_t n_commands = sizeof commands / sizeof *commands;

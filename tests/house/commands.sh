@@ -90,6 +90,18 @@ expect 2 "" "what is saved" checkpoint
 expect 2 "" "how fast is it written" checkpoint --size 1TB
 expect 2 "" 'did you mean "adam-mixed"' checkpoint --parameters 1B --write 1GB/s --optimizer adam-mixd
 expect 2 "" "takes a duration" checkpoint --save 5x
+expect 0 "the fastest of [0-9]* divisions that fit" "" step --model llama2-70b --gpus 64
+expect 0 "optimizer .* overflows" "" step --model llama2-7b --gpus 8 --zero 0 # 6.738e9 x (2 + 2 + 12) bytes
+expect 0 '"weights_bytes": 13476831232,' "" step --model llama2-7b --gpus 8 --zero 0 --format json
+expect 0 "^1024,16,8,8,2,1,1,1,512," "" step -m gpt3-175b -g 1024 --tensor 8 --pipeline 8 --interleave 2 --zero 1 --batch 512 -f csv
+expect 0 "tensor" "" step -m llama2-70b -g 64 --plot "$out/step.svg"
+grep -q "</svg>" "$out/step.svg" || { echo "commands: step --plot drew nothing" >&2; bad=1; }
+expect 0 "^gpt3-175b .* 174.6 B" "" step --list
+expect 2 "" 'did you mean "llama2-70b"' step --model llama-70b
+expect 2 "" "one of --gpu and --hardware" step --gpu h200 --hardware h100-sxm-8
+expect 3 "" "does not make 7 GPUs" step --gpus 7 --tensor 2
+expect 3 "" "there is no hardware profile" step --hardware h100
+expect 4 "fits" "cannot" step --plot "$out/none/step.svg"
 expect 2 "" "needs --mtbf" checkpoint --save 60s --plot "$out/x.svg"
 expect 4 "Checkpoint" "none/x.svg" checkpoint --save 60s --mtbf 3h --plot "$out/none/x.svg"
 expect 0 "h100-sxm-8" "" profiles hardware
