@@ -71,12 +71,18 @@ static void on_node(struct sim *s, uint32_t node, bool up)
     s->policy->capacity(s);
 }
 
-/* Training that has ranks on the node waits for the link: lifted shares are those that train. */
-static void on_link(struct sim *s, uint32_t node)
+/* Ranks in pods on the node wait for the link: lifted shares are those that train. */
+static void tell_train(struct kube *k, struct pod *p, void *arg)
 {
-    for (struct hold *h = s->holds; h; h = h->next)
-        if (h->lifted && h->job && h->job->live && h->job->live->train && hold_is_on(h, node))
-            train_links(s, h->job->live->train);
+    const struct job *j = p->spec.job;
+    (void)arg;
+    if (p->hold.lifted && j && j->live && j->live->train) train_links(kube_sim(k), j->live->train);
+}
+
+static void on_link(struct sim *s, uint32_t node, bool up)
+{
+    (void)up;
+    if (s->kube) kube_each_pod_on(s->kube, node, tell_train, NULL);
 }
 
 static const struct calendar_hooks calendar_hooks = {.node = on_node, .link = on_link};

@@ -9,7 +9,6 @@
 #include "base/detmath.h"
 #include "base/mem.h"
 #include "models/weibull.h"
-#include "sim/cluster/hold.h"
 
 struct unit { /* one component of one node, of one rack, or of many */
     const struct fault_component *component;
@@ -25,7 +24,7 @@ struct calendar {
     const struct calendar_hooks *hooks;
     ARRAY(struct unit) units;
     size_t n_down;
-    uint64_t n_links_down;
+    uint64_t n_links_down; /* nodes that have one down */
     uint16_t *causes;     /* a node: components and scripts that keep it down */
     uint16_t *links_down; /* a node */
 };
@@ -55,25 +54,17 @@ static void each_node(struct sim *s, const struct unit *u, node_fn *fn, bool up)
 static void change_link(struct sim *s, uint32_t node, bool up)
 {
     struct calendar *c = s->calendar;
-    c->links_down[node] = (uint16_t)(c->links_down[node] + (up ? -1 : 1));
+    if (up ? --c->links_down[node] > 0 : c->links_down[node]++ > 0) return;
     c->n_links_down += up ? UINT64_MAX : 1;
-    c->hooks->link(s, node);
+    c->hooks->link(s, node, up);
 }
 
-static bool any_link_down(const struct calendar *c, const struct alloc_part *p)
-{
-    for (uint32_t i = 0; i < p->n_nodes; i++)
-        if (c->links_down[p->first_node + i]) return true;
-    return false;
-}
-
-bool calendar_stalls(const struct sim *s, const struct job *j)
+bool calendar_link_down(const struct sim *s, const uint32_t *nodes, uint32_t n)
 {
     const struct calendar *c = s->calendar;
     if (!c || c->n_links_down == 0) return false;
-    for (const struct hold *h = s->holds; h; h = h->next)
-        for (uint32_t i = 0; h->job == j && h->lifted && i < h->alloc.n_parts; i++)
-            if (any_link_down(c, &h->alloc.parts[i])) return true;
+    for (uint32_t i = 0; i < n; i++)
+        if (c->links_down[nodes[i]]) return true;
     return false;
 }
 

@@ -15,7 +15,8 @@
  * network library gives up, health checks take the node out).
  *
  *     calendar_create(sim, &hooks);   // schedules the first failure of each unit
- * A node is down while any of its causes is; `hooks.node` hears of both edges once, `hooks.link` of each edge of a link.
+ * A node is down while any of its causes is, and off the network while any of its links is; `hooks.node` and `hooks.link`
+ * hear of both edges once.
  * Scripted node losses go through calendar_force, so that a script and a profile may overlap.
  *
  * Cost: one event an edge and unit (two for links). Memory: 88 bytes a unit.
@@ -29,15 +30,15 @@
 
 struct calendar_hooks {
     void (*node)(struct sim *, uint32_t node, bool up);
-    void (*link)(struct sim *, uint32_t node); /* a link went down or came back */
+    void (*link)(struct sim *, uint32_t node, bool up);
 };
 
 struct calendar *calendar_create(struct sim *, const struct calendar_hooks *);
 void calendar_destroy(struct calendar *);
 /* A scripted cause besides the components; up=true takes it away again. */
 void calendar_force(struct sim *, uint32_t node, bool up);
-/* True while a link is down of a node on which the job trains (shares that are lifted). O(1) while no link is down. */
-bool calendar_stalls(const struct sim *, const struct job *);
+/* Whether one of these nodes has a link down. O(1) while none has. */
+bool calendar_link_down(const struct sim *, const uint32_t *nodes, uint32_t n);
 /* True while some component is down: its return may still help a job that waits. */
 bool calendar_more(const struct calendar *);
 

@@ -301,13 +301,13 @@ static void book_stall(struct sim *s, struct train *t)
 
 static void step_or_stall(struct sim *s, struct train *t)
 {
-    if (calendar_stalls(s, t->job)) begin_stall(s, t);
+    if (calendar_link_down(s, t->nodes, t->ranks)) begin_stall(s, t);
     else arm(s, t);
 }
 
 void train_links(struct sim *s, struct train *t)
 {
-    bool stalls = calendar_stalls(s, t->job);
+    bool stalls = calendar_link_down(s, t->nodes, t->ranks);
     if (t->segment == STEPPING && stalls) {
         event_cancel(s->events, t->timer);
         end_stepping(s, t);

@@ -40,10 +40,11 @@ static void on_node(struct sim *s, uint32_t node, bool up)
     array_push(&w->edges, ((struct edge){sim_now(s), node, up}));
 }
 
-static void on_link(struct sim *s, uint32_t node)
+static void on_link(struct sim *s, uint32_t node, bool up)
 {
     (void)s;
     (void)node;
+    (void)up;
 }
 
 static void write_log(const struct world *w, const char *component, uint32_t nodes, const char *path)

@@ -34,10 +34,10 @@ static void on_node(struct sim *s, uint32_t node, bool up)
     array_push(&w->edges, ((struct edge){sim_now(s), node, up, false}));
 }
 
-static void on_link(struct sim *s, uint32_t node)
+static void on_link(struct sim *s, uint32_t node, bool up)
 {
     struct world *w = (struct world *)s;
-    array_push(&w->edges, ((struct edge){sim_now(s), node, false, true}));
+    array_push(&w->edges, ((struct edge){sim_now(s), node, up, true}));
 }
 
 static struct world live(const char *cluster, const char *components, const char *until)
