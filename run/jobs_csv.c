@@ -1,6 +1,6 @@
 /* jobs_csv.c - jobs.csv, written and read.
  *
- * A row is formatted straight into the file's buffer; most of its 52 fields are 0 or empty and cost two bytes.
+ * A row is formatted straight into the file's buffer; most of its 53 fields are 0 or empty and cost two bytes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -46,6 +46,7 @@ enum { NODE_BYTES = 24, FIXED_BYTES = 512, WAITS_BYTES = N_WAIT_REASONS * (STR_S
        PARTS_BYTES = (N_WORK_ACTIVITIES + 1) * 64 };
 /* Behind the waits: the work by activity, and what of held is recovery. Readers take files without them. */
 #define RECOVERY_COLUMN "recovery_gpu_s"
+#define TOGETHER_COLUMN "together_gpus"
 
 /* ---- writing ---- */
 
@@ -89,7 +90,7 @@ void jobs_csv_header(struct out *o)
         out_text(o, activity_table[FIRST_WORK + a].name, strlen(activity_table[FIRST_WORK + a].name));
         out_text(o, "_gpu_s", 6);
     }
-    out_text(o, "," RECOVERY_COLUMN "\n", sizeof RECOVERY_COLUMN + 1);
+    out_text(o, "," RECOVERY_COLUMN "," TOGETHER_COLUMN "\n", sizeof RECOVERY_COLUMN + sizeof TOGETHER_COLUMN + 1);
 }
 
 static char *put_comma(char *p)
@@ -217,6 +218,8 @@ static void write_parts(struct out *o, const struct job_row *r)
         else *p++ = ',';
     }
     p = put_part(p, r->recovery);
+    *p++ = ',';
+    if (r->together) p += str_put_u64(p, r->together);
     *p++ = '\n';
     out_used(o, (size_t)(p - start));
 }
@@ -362,6 +365,15 @@ static bool get_parts(struct reading *r, const struct csv_row *row, struct job_r
     return ok;
 }
 
+static bool get_together(struct reading *r, const struct csv_row *row, uint32_t *gpus)
+{
+    int64_t x = 0;
+    const char *text = csv_field(row, N_COLUMNS + N_WAIT_REASONS + N_WORK_ACTIVITIES + 1);
+    bool ok = !text || !*text || (!units_parse_int64(text, &x) && x >= 0 && x <= UINT32_MAX);
+    *gpus = ok ? (uint32_t)x : 0;
+    return ok || bad(r, TOGETHER_COLUMN, text, "a whole number in range");
+}
+
 /* All fields are looked at, so that all errors of a row are told. */
 static bool get_row(struct reading *r, const struct csv_row *row, struct job_row *j)
 {
@@ -383,6 +395,7 @@ static bool get_row(struct reading *r, const struct csv_row *row, struct job_row
     ok &= get_sum(r, row, COL_HELD, &j->held);
     ok &= get_waits(r, row);
     ok &= get_parts(r, row, j);
+    ok &= get_together(r, row, &j->together);
     if (ok && (j->submit_ns < 0 || (j->started_ns >= 0 && j->started_ns < j->submit_ns) ||
                (j->finished_ns >= 0 && j->finished_ns < j->submit_ns) ||
                (j->admitted_ns >= 0 && j->admitted_ns < j->submit_ns)))
@@ -415,14 +428,15 @@ static bool on_row(void *arg, const struct csv_row *row)
 bool jobs_csv_read(struct run_inside *in, const char *path, struct diag *d)
 {
     struct reading r = {.in = in, .diag = d, .file = path};
-    enum { N_MAY = N_WAIT_REASONS + N_WORK_ACTIVITIES + 1 };
+    enum { N_MAY = N_WAIT_REASONS + N_WORK_ACTIVITIES + 2 };
     const char *need[N_COLUMNS], *may[N_MAY];
     size_t before = diag_errors(d);
     for (int c = 0; c < N_COLUMNS; c++) need[c] = jobs_csv_columns[c].name;
     for (int w = 0; w < N_WAIT_REASONS; w++) may[w] = arena_printf(&in->arena, "wait_%s_s", wait_table[w].name);
     for (int a = 0; a < N_WORK_ACTIVITIES; a++)
         may[N_WAIT_REASONS + a] = arena_printf(&in->arena, "%s_gpu_s", activity_table[FIRST_WORK + a].name);
-    may[N_MAY - 1] = RECOVERY_COLUMN;
+    may[N_MAY - 2] = RECOVERY_COLUMN;
+    may[N_MAY - 1] = TOGETHER_COLUMN;
     bool ok = csv_read(path, &(struct csv_spec){need, N_COLUMNS, may, N_MAY, on_row, &r}, d);
     array_free(&r.nodes);
     return ok && diag_errors(d) == before;

@@ -62,6 +62,7 @@ struct job_row {
     int64_t ideal_ns;            /* work at full speed on its GPUs, never waiting: for slowdowns */
     share_ns work, redone, held; /* of this job; exact; work is without redone */
     const share_ns *work_by;     /* work by activity: N_WORK_ACTIVITIES values from FIRST_WORK on; NULL: not known */
+    uint32_t together;           /* GPUs of consecutive ranks that shared a node, at the least, in the last attempt; 0: not known */
     share_ns recovery;           /* of held: in attempts after a failure or preemption, stalled, hung or in back-off */
     const int64_t *wait_ns;      /* N_WAIT_REASONS values */
 };

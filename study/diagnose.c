@@ -7,9 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/hmap.h"
+#include "input/scenario.h"
 #include "run/decimal.h"
+#include "study/diagnose_step.h"
 #include "study/job_index.h"
 #include "study/words.h"
 
@@ -66,7 +70,12 @@ static int blamed(enum activity a, bool redone, enum cause attempt)
 
 /* ---- sums ---- */
 
-struct blame { double gpu_s[REST_OTHER + 1], saved[N_HEALTH_CAUSES]; };
+struct blame {
+    double gpu_s[REST_OTHER + 1], saved[N_HEALTH_CAUSES];
+    char remedy[N_HEALTH_CAUSES][64]; /* of the job that suffers most from it */
+    double most[N_HEALTH_CAUSES];     /* GPU-seconds, of that job */
+    double declared;                  /* GPU-seconds of communication and data wait that nothing tells apart */
+};
 
 /* GPU-seconds of steps and saves that are kept, by activity from FIRST_WORK on, and what failures cost besides. */
 struct kept { double by[N_WORK_ACTIVITIES], restarts; };
@@ -89,16 +98,41 @@ static double with_steps(const struct kept *k, double steps)
     return steps > 0 ? 1 + (k->by[ACT_CHECKPOINT - FIRST_WORK] + k->restarts) / steps : 1;
 }
 
-static void add_kept(struct diagnosis *d, struct blame *b, const struct kept *k)
+static void add_steps(struct diagnosis *d, const struct kept *k)
 {
-    double steps = steps_of(k), factor = with_steps(k, steps);
+    d->step_gpu_s += steps_of(k);
+    d->communication_gpu_s += k->by[ACT_COMMUNICATION - FIRST_WORK];
+}
+
+/* Each activity is one cause. */
+static void add_whole(struct diagnosis *d, struct blame *b, const struct kept *k)
+{
+    double factor = with_steps(k, steps_of(k));
     for (int a = 0; a < N_WORK_ACTIVITIES; a++) {
         int cause = speaks_for[FIRST_WORK + a];
         b->gpu_s[cause] += k->by[a];
         if (cause < N_HEALTH_CAUSES) b->saved[cause] += k->by[a] * (in_step(FIRST_WORK + a) ? factor : 1);
     }
-    d->step_gpu_s += steps;
-    d->communication_gpu_s += k->by[ACT_COMMUNICATION - FIRST_WORK];
+    b->declared += k->by[ACT_COMMUNICATION - FIRST_WORK] + k->by[ACT_DATA_WAIT - FIRST_WORK];
+    add_steps(d, k);
+}
+
+/* Activities of steps are divided; a save is a cause of its own. */
+static void add_split(struct diagnosis *d, struct blame *b, const struct kept *k, const struct step_split *s)
+{
+    double factor = with_steps(k, steps_of(k));
+    for (int c = 0; c < N_HEALTH_CAUSES; c++) {
+        b->gpu_s[c] += s->share[c];
+        b->saved[c] += s->gain[c] * factor;
+        if (s->share[c] <= b->most[c]) continue;
+        b->most[c] = s->share[c];
+        memcpy(b->remedy[c], s->remedy[c], sizeof b->remedy[c]);
+    }
+    b->gpu_s[USEFUL] += s->useful;
+    b->gpu_s[REST_OTHER] += k->by[ACT_OTHER_LOAD - FIRST_WORK];
+    b->gpu_s[WHY_CHECKPOINT] += k->by[ACT_CHECKPOINT - FIRST_WORK];
+    b->saved[WHY_CHECKPOINT] += k->by[ACT_CHECKPOINT - FIRST_WORK];
+    add_steps(d, k);
 }
 
 static bool kept_of(const struct job_row *r, struct kept *k)
@@ -153,7 +187,8 @@ static const char *restart_detail(struct diagnosis *d, uint64_t restarts, uint64
                         restarts == 1 ? "" : "s", (unsigned long long)preemptions, preemptions == 1 ? "" : "s");
 }
 
-static const char *detail_of(struct diagnosis *d, enum health_cause cause, const struct job_row *const *rows, size_t n)
+static const char *detail_of(struct diagnosis *d, enum health_cause cause, const struct blame *b,
+                             const struct job_row *const *rows, size_t n)
 {
     __int128 waits[N_WAIT_REASONS] = {0};
     uint64_t restarts = 0, preemptions = 0;
@@ -163,7 +198,16 @@ static const char *detail_of(struct diagnosis *d, enum health_cause cause, const
         preemptions += rows[i]->preemptions;
     }
     if (cause == WHY_WAITING) return wait_detail(d, waits);
-    return cause == WHY_RESTARTS ? restart_detail(d, restarts, preemptions) : "";
+    if (cause == WHY_RESTARTS) return restart_detail(d, restarts, preemptions);
+    if (!*b->remedy[cause]) return "";
+    return arena_printf(&d->arena, "better %s%s", n > 1 ? "for the job that suffers most: " : "", b->remedy[cause]);
+}
+
+static void note_declared(struct diagnosis *d, const struct blame *b)
+{
+    if (!d->n_found || b->declared < HEALTH_NAMED * d->gpu_s) return;
+    array_push(&d->notes, "Why ranks wait for collectives or data is not known of jobs that only declare how long: with "
+                          "\"model\" and \"data\" a scenario tells which of network, topology, micro-batch, storage, CPU or lock it is.");
 }
 
 /* ---- findings ---- */
@@ -192,30 +236,98 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
     if (d->n_found < N_HEALTH_CAUSES) d->next = d->found[d->n_found];
     for (size_t i = 0; i < d->n_found; i++) {
         struct finding *f = &d->found[i];
-        f->detail = detail_of(d, f->cause, rows, n);
+        f->detail = detail_of(d, f->cause, b, rows, n);
         f->at_most = f->cause == WHY_CHECKPOINT || f->cause == WHY_COMMUNICATION;
     }
+    note_declared(d, b);
+}
+
+/* ---- jobs and what the scenario says of them ---- */
+
+struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, or has no models */
+    struct scenario *scenario;
+    struct job_spec *specs;
+    bool owned;
+    struct hmap by_id; /* index in specs */
+};
+
+static bool has_models(const struct scenario *s)
+{
+    for (size_t i = 0; i < s->n_details; i++)
+        if (s->details[i].step.model) return true;
+    return false;
+}
+
+static void jobs_close(struct jobs *j)
+{
+    if (j->owned) free(j->specs);
+    if (j->scenario) scenario_free(j->scenario);
+    hmap_free(&j->by_id);
+}
+
+static void index_jobs(struct jobs *j, uint32_t replication)
+{
+    size_t n;
+    char buf[24];
+    if (!has_models(j->scenario) || !scenario_workload(j->scenario, replication, &j->specs, &n, &j->owned)) {
+        scenario_free(j->scenario);
+        j->scenario = NULL;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) hmap_put_str(&j->by_id, job_id(j->scenario, &j->specs[i], buf), i);
+}
+
+static void jobs_open(struct jobs *j, const struct run *r, struct diagnosis *d)
+{
+    struct diag problems = {0};
+    struct str file = {0};
+    *j = (struct jobs){.scenario = NULL};
+    str_printf(&file, "%s/scenario.json", r->dir);
+    if (r->dir && *r->dir && access(str_text(&file), R_OK) == 0) {
+        j->scenario = scenario_load(str_text(&file), NULL, NULL, &problems);
+        if (j->scenario) index_jobs(j, r->replication);
+        else array_push(&d->notes, "The run's scenario.json cannot be read: causes within steps are not told apart.");
+    }
+    diag_free(&problems);
+    str_free(&file);
+}
+
+static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, const struct job_row *row, const struct kept *k)
+{
+    struct step_case c;
+    uint64_t i;
+    char buf[24];
+    bool known = j->scenario && hmap_get_str(&j->by_id, job_row_id(row, buf), &i) &&
+                 step_case_of(j->scenario, &j->specs[i], row, k->by, &c);
+    if (!known) {
+        add_whole(d, b, k);
+        return;
+    }
+    struct step_split s = step_split(&c, k->by);
+    add_split(d, b, k, &s);
 }
 
 /* What the jobs' rows do not divide stands as it is in the ledger. */
-static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left,
-                     const struct job_row **rows)
+static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left, const struct job_row **rows)
 {
+    struct jobs j;
+    jobs_open(&j, r, d);
     for (size_t i = 0; i < r->n_jobs; i++) {
         struct kept k;
         rows[i] = &r->jobs[i].row;
         if (!kept_of(rows[i], &k)) continue;
         for (int a = 0; a < N_WORK_ACTIVITIES; a++) left->by[a] -= k.by[a];
-        add_kept(d, b, &k);
+        add_job(d, b, &j, rows[i], &k);
     }
     for (int a = 0; a < N_WORK_ACTIVITIES; a++)
         if (left->by[a] < 0) left->by[a] = 0; /* rounding */
-    add_kept(d, b, left);
+    add_whole(d, b, left);
+    jobs_close(&j);
 }
 
 void diagnose_run(const struct run *r, struct diagnosis *d)
 {
-    struct blame b = {{0}, {0}};
+    struct blame b = {.declared = 0};
     struct kept left = {{0}, 0};
     const struct job_row **rows = xcalloc(r->n_jobs + 1, sizeof *rows);
     *d = (struct diagnosis){.approach = r->approach, .replication = r->replication};
@@ -250,7 +362,7 @@ static void add_held(struct blame *b, const struct job_row *r)
 
 void diagnose_job(const struct run *r, const struct job_row *row, struct diagnosis *d)
 {
-    struct blame b = {{0}, {0}};
+    struct blame b = {.declared = 0};
     struct kept k = {{0}, 0};
     *d = (struct diagnosis){.approach = r->approach, .replication = r->replication,
                             .gpu_s = decimal_gpu_s(row->work + row->redone + row->held)};
@@ -260,7 +372,10 @@ void diagnose_job(const struct run *r, const struct job_row *row, struct diagnos
         array_push(&d->notes, "the run was made before jobs.csv had the work of a job by activity: all of it counts as computing");
         k.by[ACT_COMPUTE - FIRST_WORK] = decimal_gpu_s(row->work);
     }
-    add_kept(d, &b, &k);
+    struct jobs j;
+    jobs_open(&j, r, d);
+    add_job(d, &b, &j, row, &k);
+    jobs_close(&j);
     add_blame(&b, WHY_RESTARTS, decimal_gpu_s(row->redone + row->recovery));
     add_held(&b, row);
     conclude(d, &b, &row, 1);

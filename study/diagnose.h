@@ -13,16 +13,20 @@
  * not a useful one: time in a collective, in a save or in steps that are lost later counts against utilisation.
  *
  * Causes. Each has a *share*: the GPU-seconds that it takes. Shares are measured (ledger.csv, and jobs.csv by job) and no
- * GPU-second is in two of them. Where an activity may have several causes and the run does not tell which, it is named as a whole (waiting for data).
- * Each has a *gain*: the GPU-seconds that the same work would take less with this cause removed and all else as it is: the
- * share itself, and for parts of a step what saves and restarts take beside these parts, since they come with time.
+ * GPU-second is in two of them. Where one activity has several causes (communication: groups spread over nodes, small micro-batches, the rest) each job's part is
+ * divided as the models (study/diagnose_step.h) have it for the job's own settings in the run's scenario.json; where the
+ * scenario only declares lengths there is nothing to divide by, the activity is named as a whole, and `notes` says so.
+ * Each has a *gain*: the GPU-seconds that the same work would take less with this cause removed and all else as it is. Of a
+ * modelled step it is computed with the best remedy, which is named; else it is the share itself. A shorter step brings fewer
+ * saves and restarts, since both come with time: gains in steps count these, too.
  * `at_most` marks gains whose remedy costs something itself that the run does not tell. Gains of two causes do not add up.
  * Causes are ordered by their share; those below 1 % of the GPU time are not named, and none is where both figures are met.
  *
  * What is no matter of set-up stands apart as `rest`: GPUs that nobody asks for, hardware that is down, loads of other kinds
  * (serving, tuning, data), of whose use of GPUs a run knows nothing.
  *
- * Neither names nor labels of jobs are looked at. Cost: one pass over the ledger and the jobs.
+ * Neither names nor labels of jobs are looked at. Errors: a scenario.json that cannot be read is a note, and causes stay
+ * undivided. Cost: one pass over the ledger and the jobs, and below 1 ms a job that has a model.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -326,6 +326,7 @@ void job_write_row(struct sim *s, struct job *j)
         .held = l->held,
         .work_by = l->work_by,
         .recovery = l->recovery,
+        .together = l->together,
         .wait_ns = l->wait.sum_ns,
     };
     run_job(s->out, &row);

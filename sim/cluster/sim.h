@@ -127,6 +127,7 @@ struct job_live {
     int64_t run_since_ns;
     share_ns work, redone, held; /* of this job */
     share_ns work_by[N_WORK_ACTIVITIES]; /* of work */
+    uint32_t together;           /* GPUs of consecutive ranks that share a node, at the least; 0: not known */
     share_ns recovery;           /* of held: what a failure or a preemption cost */
     int64_t held_shares;     /* in holds now (hold.h) */
 };

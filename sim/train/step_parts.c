@@ -121,6 +121,7 @@ static void modelled(const struct sim *s, const struct job *j, const uint32_t *n
     in.noise = noise_of(s, nodes, ranks);
     struct step_time t = step_time(&in);
     for (int k = 0; k < N_STEP_PARTS; k++) out->ns[k] = det_round(t.part[k] * 1e9);
+    out->together = in.place.run;
     out->edge_bytes = det_round(t.fabric_bytes * in.place.run);
 }
 

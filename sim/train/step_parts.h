@@ -27,6 +27,7 @@
 struct step_parts {
     int64_t ns[N_STEP_PARTS]; /* by models/step.h's parts */
     int64_t length_ns;        /* their sum, at least 1 */
+    uint32_t together;        /* GPUs of consecutive ranks that share a node, at the least; of a modelled step */
     int64_t edge_bytes;       /* that cross each edge of the job's ring of nodes in a step (models/traffic.h) */
 };
 

@@ -130,6 +130,7 @@ static void set_length(struct train *t, int64_t length)
 static void set_rate(const struct sim *s, struct train *t, uint32_t ppm)
 {
     step_parts_at(s, t->job, t->nodes, t->ranks, ppm, t->step_ns, &t->parts);
+    t->job->live->together = t->parts.together;
     t->alone_ns = t->parts.length_ns;
     set_length(t, t->alone_ns);
 }

@@ -87,6 +87,7 @@ static inline struct job_row some_job(int i)
                         .held = 1,
                         .work_by = i == 2 ? NULL : parts,
                         .recovery = (share_ns)i,
+                        .together = i == 1 ? 8 : 0,
                         .wait_ns = waits};
     if (i == 3) {
         r.state = JOB_PENDING;

@@ -122,7 +122,7 @@ static void same_job(const struct run_job_view *v, const struct job_row *b)
     assert_true(a->finished_ns == b->finished_ns && a->ideal_ns == b->ideal_ns && a->priority == b->priority);
     assert_true(a->restarts == b->restarts && a->preemptions == b->preemptions);
     assert_true(a->work == b->work && a->redone == b->redone && a->held == b->held && a->recovery == b->recovery);
-    assert_true(!a->work_by == !b->work_by);
+    assert_true(!a->work_by == !b->work_by && a->together == b->together);
     if (a->work_by) assert_memory_equal(a->work_by, b->work_by, N_WORK_ACTIVITIES * sizeof *a->work_by);
     assert_string_equal(a->team, b->team);
     assert_string_equal(a->queue, b->queue);
