@@ -20,7 +20,7 @@ struct options {
 static const struct argp_option options[] = {
     {"train",   't', "CSV",           0, "Measured steps: the columns of MosaicML's benchmark table, by name, in any order", 0},
     {"predict", 'p', "CSV",           0, "Rows to predict; what they say of outcomes is not read", 0},
-    {"output",  'o', "FILE",          0, "Write the fitted numbers as a profile (JSON)", 0},
+    {"output",  'o', "FILE",          0, "Write the fitted numbers as a profile, which a scenario names at /cluster/kernels", 0},
     {"format",  'f', "text|json|csv", 0, "Of the predictions (default: text)", 0},
     {0},
 };
@@ -110,7 +110,12 @@ static int write_profile(const struct options *o, const struct step_calibration 
 {
     struct str out = {0};
     struct diag d = {0};
-    step_calibration_write(c, o->train, &out);
+    struct arena arena = {0};
+    char *name = arena_strdup(&arena, strcmp(o->out, "-") ? path_base(o->out) : "calibrated");
+    if (str_ends_with(name, ".json")) name[strlen(name) - 5] = '\0';
+    char *source = arena_printf(&arena, "trainyard calibrate step: %zu rows of %s, fitted within %.1f %% (median), %.1f %% (9 of 10)",
+                                c->n_rows, path_base(o->train), 100 * c->median, 100 * c->p90);
+    step_calibration_write(c, name, source, &out);
     int code = EXIT_OK;
     if (!strcmp(o->out, "-"))
         fputs(str_text(&out), stdout);
@@ -119,6 +124,7 @@ static int write_profile(const struct options *o, const struct step_calibration 
     diag_print(&d, stderr);
     diag_free(&d);
     str_free(&out);
+    arena_free(&arena);
     return code;
 }
 

@@ -21,6 +21,7 @@ static const struct kind {
 } kinds[] = {
     {"hardware",  "/cluster/nodes/N/profile"    },
     {"network",   "/cluster/network/profile"    },
+    {"kernels",   "/cluster/kernels"            },
     {"failures",  "/faults/profile"             },
     {"stacks",    "/approaches/NAME/stack"      },
     {"workloads", "/workload/generate/N/profile"},
@@ -46,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (o->kind) argp_error(state, "one KIND only");
     if (!is_kind(arg))
         argp_error(state,
-                   "\"%s\" is no kind of profile; there is: hardware, network, failures, stacks, workloads, constants",
+                   "\"%s\" is no kind of profile; there is: hardware, network, kernels, failures, stacks, workloads, constants",
                    arg);
     o->kind = arg;
     return 0;
@@ -56,7 +57,7 @@ const struct argp argp_profiles = {
     NULL,
     parse,
     "[KIND]",
-    "List the shipped and installed profiles with their sources: hardware, network, failures, stacks, workloads. KIND "
+    "List the shipped and installed profiles with their sources: hardware, network, kernels, failures, stacks, workloads. KIND "
     "\"constants\" lists every constant of a stack with its default and source.",
     NULL,
     NULL,

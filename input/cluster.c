@@ -121,6 +121,8 @@ static const struct field cluster_fields[] = {
     FIELD(raw_cluster, storage, "storage", TYPE_LIST, .sub = &storage_type, .help = "stores of checkpoints and data"),
     FIELD(raw_cluster, images, "images", TYPE_OBJECT, .sub = &image_type, .always = true, .help = "container images"),
     FIELD(raw_cluster, stragglers, "stragglers", TYPE_OBJECT, .sub = &straggler_type, .help = "absent: all nodes are alike"),
+    FIELD(raw_cluster, kernels, "kernels", TYPE_OBJECT, .sub = &kernels_type,
+          .help = "how fast models compute on the GPUs; absent: as calibrated with public measurements (docs/models.md)"),
 };
 const struct object_type cluster_type = OBJECT(raw_cluster, cluster_fields, "cluster", "The machines.");
 
@@ -335,8 +337,12 @@ static void build_speeds(struct build *b, const struct raw_cluster *raw)
 {
     struct cluster_spec *c = &b->s->cluster;
     const struct raw_stragglers *r = raw->stragglers;
-    for (uint32_t g = 0; g < c->n_groups; g++)
-        c->groups[g].hardware = build_hardware(b, &LIST_AT(raw->nodes, struct raw_node_group, g), raw->network);
+    expand_kernels(b, raw->kernels);
+    for (uint32_t g = 0; g < c->n_groups; g++) {
+        struct step_hardware *h = build_hardware(b, &LIST_AT(raw->nodes, struct raw_node_group, g), raw->network);
+        if (h) apply_kernels(raw->kernels, h);
+        c->groups[g].hardware = h;
+    }
     if (r) c->stragglers = (struct straggler_spec){ r->share, r->slowness, r->jitter };
 }
 

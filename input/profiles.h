@@ -1,7 +1,7 @@
 /* profiles.h - names of the shipped and installed profiles, for `trainyard profiles` and for "did you mean".
  *
  *     struct profile_names names;
- *     profile_list(arena, "hardware", &names);       // sorted; folders: stacks, hardware, network, failures, workloads
+ *     profile_list(arena, "hardware", &names);       // sorted; folders: stacks, hardware, network, kernels, failures, workloads
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

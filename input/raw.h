@@ -36,6 +36,14 @@ struct raw_network {
 struct raw_storage { const struct value *at; const char *name; int64_t kind, write, read; };
 struct raw_stragglers { const struct value *at; double share, slowness, jitter; };
 struct raw_images { const struct value *at; int64_t size, pull; double cached; };
+struct raw_kernel_family { const struct value *at; const char *family; int64_t rows; double gemm, attention, fp8; };
+struct raw_kernels {
+    const struct value *at;
+    const char *profile, *name, *source;
+    double activation_bytes, forward, exposed;
+    int64_t rows, hop, step;
+    struct list gpus;
+};
 struct raw_cluster {
     const struct value *at;
     struct list nodes, storage;
@@ -43,6 +51,7 @@ struct raw_cluster {
     struct raw_network *network;
     struct raw_images *images;
     struct raw_stragglers *stragglers;
+    struct raw_kernels *kernels;
 };
 
 /* ---- queues.c ---- */
@@ -196,8 +205,8 @@ struct raw_scenario {
     struct raw_run *run;
 };
 
-extern const struct object_type cluster_type, model_type, parallelism_type, batch_type, data_type, queue_type, cohort_type,
-    priority_type, workload_type, faults_type,
+extern const struct object_type cluster_type, kernels_type, model_type, parallelism_type, batch_type, data_type, queue_type,
+    cohort_type, priority_type, workload_type, faults_type,
     approach_type, run_type, job_type, scenario_type, generate_type;
 extern const struct object_type preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
 
@@ -286,9 +295,12 @@ void read_priority_class(struct build *b, const struct value *v, struct quota_bu
 /* training.c: what a job's model says of its steps; nothing without a model. */
 void build_model(struct build *b, struct job_detail *d, struct raw_job *raw);
 /* What is known of the GPUs of a group: its own keys, else the specification of its GPU type; NULL: nothing. */
-const struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n);
+struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n);
 /* data.c: what a job's steps read; nothing without "data". After step and model. */
 void build_data(struct build *b, struct job_detail *d, const struct raw_job *raw);
+/* kernels.c: the profile in its place; what is said of kernels, for a group's GPUs. `k` NULL: nothing. */
+void expand_kernels(struct build *b, struct raw_kernels *k);
+void apply_kernels(const struct raw_kernels *k, struct step_hardware *h);
 
 /* Index of a name, which is added when new. Index 0 is "". */
 uint16_t name_index(struct build *b, struct name_table *t, const char *name);

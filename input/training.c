@@ -89,7 +89,7 @@ static struct collective_fabric fabric_of(const struct raw_node_group *g, const 
     return f;
 }
 
-const struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n)
+struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n)
 {
     const struct gpu_spec *known = g->gpu ? gpu_spec_find(g->gpu) : NULL;
     if (g->gpus == ABSENT || g->gpus == 0 || (!known && isnan(g->peak_tflops))) return NULL;

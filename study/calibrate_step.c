@@ -19,13 +19,13 @@
 #define ITERATIONS 100
 
 /* The numbers, and where the fit begins and is held: not what some rows gave, but what is to be expected of them. */
-struct number { const char *name; size_t at; double expected; };
+struct number { const char *name; size_t at; double expected; };  /* name: in profiles */
 static const struct number for_all[] = {
     {"activation_bytes", offsetof(struct step_coefficients, activation_bytes), 200 }, /* twice the 84 bytes of elementwise kernels, fused badly */
     {"forward",          offsetof(struct step_coefficients, forward),          1   }, /* a third of forward and backward */
     {"exposed",          offsetof(struct step_coefficients, exposed),          1   }, /* nothing hidden, links at their specification */
-    {"hop_s",            offsetof(struct step_coefficients, hop_s),            3e-6}, /* NCCL, src/graph/tuning.cc: 3.4 us over NVLink */
-    {"step_s",           offsetof(struct step_coefficients, step_s),           0.02},
+    {"hop",              offsetof(struct step_coefficients, hop_s),            3e-6}, /* NCCL, src/graph/tuning.cc: 3.4 us over NVLink */
+    {"step",             offsetof(struct step_coefficients, step_s),           0.02},
 };
 static const struct number for_one[] = {
     {"gemm",      offsetof(struct gpu_coefficients, gemm),      1  }, /* as the largest products */
@@ -153,11 +153,12 @@ double calibrated_step_s(const struct step_calibration *c, const struct step_row
 static void write_families(const struct step_calibration *c, struct json_writer *w)
 {
     json_write_key(w, "gpus");
-    json_write_object(w);
+    json_write_array(w);
     for (size_t i = 0; i < c->n_families; i++) {
         struct step_family f = c->family[i];
-        json_write_key(w, f.name);
         json_write_object_inline(w);
+        json_write_key(w, "family");
+        json_write_string(w, f.name);
         json_write_key(w, "rows");
         json_write_uint64(w, f.rows);
         for (size_t k = 0; k < N_OWN; k++) {
@@ -169,14 +170,14 @@ static void write_families(const struct step_calibration *c, struct json_writer 
     json_write_end(w);
 }
 
-void step_calibration_write(const struct step_calibration *c, const char *source, struct str *out)
+void step_calibration_write(const struct step_calibration *c, const char *name, const char *source, struct str *out)
 {
     struct step_coefficients all = c->all;
     struct json_writer w;
     json_write_begin(&w, out);
     json_write_object(&w);
-    json_write_key(&w, "profile");
-    json_write_string(&w, "step");
+    json_write_key(&w, "name");
+    json_write_string(&w, name);
     json_write_key(&w, "source");
     json_write_string(&w, source);
     json_write_key(&w, "rows");

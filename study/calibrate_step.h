@@ -43,8 +43,8 @@ void calibrate_step(const struct step_row *rows, size_t n, struct step_calibrati
 struct gpu_coefficients calibrated_gpu(const struct step_calibration *, const char *family);
 double calibrated_step_s(const struct step_calibration *, const struct step_row *);
 
-/* The calibration as a profile: JSON. */
-void step_calibration_write(const struct step_calibration *, const char *source, struct str *out);
+/* The calibration as a profile that a scenario may name at /cluster/kernels: JSON. */
+void step_calibration_write(const struct step_calibration *, const char *name, const char *source, struct str *out);
 
 /* The q-quantile of |x|, by order of |x| (GSL's interpolation); x is reordered. */
 double absolute_quantile(double *x, size_t n, double q);

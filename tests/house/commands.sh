@@ -112,6 +112,8 @@ expect 0 "^row,predicted_step_s" "" calibrate step --train "$steps" --predict "$
 expect 0 "measured steps, fitted" "" calibrate step --train "$steps" --predict "$steps"
 expect 0 '"predicted_step_s"' "" calibrate step --train "$steps" --predict "$steps" --format json
 expect 0 '"activation_bytes"' "" calibrate step --train "$steps" -o -
+expect 0 "" "" calibrate step --train "$steps" -o "$out/kernels.json"
+expect 0 "llm-foundry" "" profiles kernels
 expect 2 "" "train CSV is missing" calibrate step
 expect 2 "" "is missing" calibrate step --train "$steps"
 expect 3 "" "No such file" calibrate step --train "$out/none.csv" --predict "$steps"

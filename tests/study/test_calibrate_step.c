@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "input/scenario.h"
 #include "models/step.h"
 #include "study/calibrate_step.h"
 #include "tests/support/doc_section.h"
@@ -258,6 +260,37 @@ static void known_numbers_are_found(void **state)
     assert_true(c.median < 1e-3);
 }
 
+/* A calibration that is written, named by a scenario and read gives the simulator's hardware the same numbers. */
+static void profile_goes_into_a_scenario(void **state)
+{
+    static const char text[] = "{\"trainyard\": 1, \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 1, \"gpus\": 8, "
+                               "\"gpu\": \"h100\"}], \"kernels\": \"mine.json\"}, \"approaches\": {\"op\": {}}}";
+    struct step_calibration c = {.all = {250, 0.8, 1.2, 4e-6, 0.03}, .n_families = 1, .n_rows = 7};
+    struct diag d = {0};
+    struct str profile = {0}, path = {0}, scenario = {0};
+    char dir[] = "/tmp/trainyard-profile-XXXXXX";
+    (void)state;
+    c.family[0] = (struct step_family){"h100", 7, {0.7, 0.3, 1.5}};
+    assert_non_null(mkdtemp(dir));
+    step_calibration_write(&c, "mine", "a test", &profile);
+    str_printf(&path, "%s/mine.json", dir);
+    assert_true(file_write_atomic(str_text(&path), profile.s, profile.n, &d));
+    str_printf(&scenario, "%s/scenario.json", dir);
+    struct scenario *s = scenario_parse(str_text(&scenario), text, strlen(text), NULL, &d);
+    diag_print(&d, stderr);
+    assert_non_null(s);
+    const struct step_hardware *h = s->cluster.groups[0].hardware;
+    assert_non_null(h);
+    assert_true(h->common.activation_bytes == 250 && h->common.forward == 0.8 && fabs(h->common.step_s - 0.03) < 1e-9);
+    assert_true(h->kernels.gemm == 0.7 && h->kernels.attention == 0.3 && h->kernels.fp8 == 1.5);
+    scenario_free(s);
+    file_remove_tree(dir, &d);
+    diag_free(&d);
+    str_free(&profile);
+    str_free(&path);
+    str_free(&scenario);
+}
+
 /* The shipped numbers are those that the public table gives. */
 static void shipped_numbers_are_the_calibrated(void **state)
 {
@@ -283,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_left_out_are_predicted),
         cmocka_unit_test(known_numbers_are_found),
+        cmocka_unit_test(profile_goes_into_a_scenario),
         cmocka_unit_test(shipped_numbers_are_the_calibrated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
