@@ -25,7 +25,7 @@ typedef __int128 wide;
 struct member { uint32_t flow, use; }; /* of a link: a flow, and the place of the link in it */
 
 struct link {
-    int64_t capacity, load;
+    int64_t capacity, load;  /* load: kept while it is tight */
     wide most;               /* load if each flow had its cap */
     ARRAY(struct member) members;
     uint32_t bound;          /* flows that it holds back */
@@ -41,16 +41,22 @@ struct use { uint32_t link, lanes, at; /* in the link's members */ };
 struct flow {
     struct use *uses;
     uint32_t n, bottleneck, next_bottleneck;
+    uint32_t first_open, n_open;   /* its uses of tight links, in `open` */
     int64_t want, cap, rate, next; /* cap: want, or what its links can carry for it alone */
     uint64_t set;            /* solve in which it is in the set */
     bool live, open, dirty;
 };
 
+struct capped { int64_t cap; uint32_t flow; };
+
 struct flows {
     struct link *links;
+    uint8_t *tight;          /* by link: its flows could fill it, or it holds one back; the others are never looked at */
     uint32_t n_links;
     ARRAY(struct flow) flows;
-    ARRAY(uint32_t) spare, set, touched, calling, heap, by_cap, changed, dirty_flows, dirty_links;
+    ARRAY(uint32_t) spare, set, touched, calling, heap, changed, dirty_flows, dirty_links;
+    ARRAY(struct capped) by_cap;
+    ARRAY(struct flow_use) open;
     uint64_t solve, pass, work;
 };
 
@@ -60,6 +66,7 @@ struct flows *flows_create(const int64_t *capacity, uint32_t n_links)
 {
     struct flows *f = xcalloc(1, sizeof *f);
     f->links = xcalloc(n_links + 1, sizeof *f->links);
+    f->tight = xcalloc(n_links + 1, 1);
     f->n_links = n_links;
     for (uint32_t i = 0; i < n_links; i++) f->links[i].capacity = capacity[i];
     return f;
@@ -80,7 +87,9 @@ void flows_destroy(struct flows *f)
     array_free(&f->dirty_flows);
     array_free(&f->dirty_links);
     array_free(&f->by_cap);
+    array_free(&f->open);
     free(f->links);
+    free(f->tight);
     free(f);
 }
 
@@ -92,6 +101,25 @@ static void mark(struct flows *f, uint32_t flow)
     array_push(&f->dirty_flows, flow);
 }
 
+static int64_t sum_of_loads(const struct flows *f, const struct link *l)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < l->members.n; i++) {
+        const struct flow *w = &f->flows.v[l->members.v[i].flow];
+        sum += w->rate * w->uses[l->members.v[i].use].lanes;
+    }
+    return sum;
+}
+
+/* A link becomes tight, or no longer is. */
+static void look(struct flows *f, uint32_t link)
+{
+    struct link *l = &f->links[link];
+    bool tight = l->most > l->capacity || l->bound > 0;
+    if (tight && !f->tight[link]) l->load = sum_of_loads(f, l);
+    f->tight[link] = tight;
+}
+
 /* Sets the cap, and with it what the links could have to carry. */
 static void set_cap(struct flows *f, struct flow *w, int64_t want)
 {
@@ -100,7 +128,10 @@ static void set_cap(struct flows *f, struct flow *w, int64_t want)
         int64_t most = f->links[w->uses[i].link].capacity / w->uses[i].lanes;
         if (most < cap) cap = most;
     }
-    for (uint32_t i = 0; i < w->n; i++) f->links[w->uses[i].link].most += (wide)(cap - w->cap) * w->uses[i].lanes;
+    for (uint32_t i = 0; i < w->n; i++) {
+        f->links[w->uses[i].link].most += (wide)(cap - w->cap) * w->uses[i].lanes;
+        look(f, w->uses[i].link);
+    }
     w->want = want;
     w->cap = cap;
 }
@@ -150,6 +181,7 @@ void flows_remove(struct flows *f, uint32_t flow)
         l->most -= (wide)w->cap * w->uses[i].lanes;
         if (w->bottleneck == w->uses[i].link) l->bound--;
         detach(f, &w->uses[i]);
+        look(f, w->uses[i].link);
         if (l->bound) array_push(&f->dirty_links, w->uses[i].link);
     }
     free(w->uses);
@@ -174,6 +206,7 @@ void flows_set_capacity(struct flows *f, uint32_t link, int64_t capacity)
     assert(capacity >= 0);
     if (l->capacity == capacity) return;
     l->capacity = capacity;
+    look(f, link);
     for (size_t i = 0; i < l->members.n; i++) {
         struct flow *w = &f->flows.v[l->members.v[i].flow];
         set_cap(f, w, w->want);
@@ -212,14 +245,10 @@ static void seed(struct flows *f)
 
 /* ---- a pass: what is open ---- */
 
-static bool can_hold_back(const struct link *l) { return l->most > l->capacity || l->bound > 0; }
-
-static bool in_pass(const struct flows *f, const struct link *l) { return l->pass == f->pass; }
-
 static void touch(struct flows *f, uint32_t link)
 {
     struct link *l = &f->links[link];
-    if (in_pass(f, l)) return;
+    if (l->pass == f->pass) return;
     l->pass = f->pass;
     l->left = l->capacity - l->load;
     l->lanes = 0;
@@ -231,17 +260,20 @@ static void touch(struct flows *f, uint32_t link)
 static void open_flow(struct flows *f, struct flow *w)
 {
     w->open = true;
+    w->first_open = (uint32_t)f->open.n;
     f->work += w->n;
     for (uint32_t i = 0; i < w->n; i++) {
         const struct use *u = &w->uses[i];
         struct link *l = &f->links[u->link];
-        if (!can_hold_back(l)) continue;
+        if (!f->tight[u->link]) continue;
+        array_push(&f->open, (struct flow_use){u->link, u->lanes});
         touch(f, u->link);
         l->left += w->rate * u->lanes;
         l->lanes += u->lanes;
         l->inside++;
         l->bound_inside += w->bottleneck == u->link;
     }
+    w->n_open = (uint32_t)f->open.n - w->first_open;
 }
 
 static int64_t level_of(const struct link *l)
@@ -299,11 +331,9 @@ static void close_flow(struct flows *f, struct flow *w, int64_t rate, uint32_t b
     w->open = false;
     w->next = rate;
     w->next_bottleneck = bottleneck;
-    for (uint32_t i = 0; i < w->n; i++) {
-        struct link *l = &f->links[w->uses[i].link];
-        if (!in_pass(f, l)) continue;
-        l->left -= rate * w->uses[i].lanes;
-        l->lanes -= w->uses[i].lanes;
+    for (const struct flow_use *u = f->open.v + w->first_open, *end = u + w->n_open; u < end; u++) {
+        f->links[u->link].left -= rate * u->lanes;
+        f->links[u->link].lanes -= u->lanes;
     }
 }
 
@@ -318,19 +348,18 @@ static void hold_back(struct flows *f, struct link *l)
     }
 }
 
-static int by_cap(const void *x, const void *y, void *arg)
+static int by_cap(const void *x, const void *y)
 {
-    const struct flow *flows = arg;
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    int64_t p = flows[a].cap, q = flows[b].cap;
-    return p != q ? (p > q) - (p < q) : (a > b) - (a < b);
+    const struct capped *a = x, *b = y;
+    if (a->cap != b->cap) return (a->cap > b->cap) - (a->cap < b->cap);
+    return (a->flow > b->flow) - (a->flow < b->flow);
 }
 
 static void sort_caps(struct flows *f)
 {
     array_clear(&f->by_cap);
-    for (size_t i = 0; i < f->set.n; i++) array_push(&f->by_cap, f->set.v[i]);
-    qsort_r(f->by_cap.v, f->by_cap.n, sizeof *f->by_cap.v, by_cap, f->flows.v);
+    for (size_t i = 0; i < f->set.n; i++) array_push(&f->by_cap, (struct capped){f->flows.v[f->set.v[i]].cap, f->set.v[i]});
+    array_sort(&f->by_cap, by_cap);
 }
 
 static void fill(struct flows *f)
@@ -339,10 +368,10 @@ static void fill(struct flows *f)
     build_heap(f);
     sort_caps(f);
     for (;;) {
-        while (i < f->by_cap.n && !f->flows.v[f->by_cap.v[i]].open) i++;
+        while (i < f->by_cap.n && !f->flows.v[f->by_cap.v[i].flow].open) i++;
         if (i == f->by_cap.n) return;
         struct link *l = lowest(f);
-        struct flow *w = &f->flows.v[f->by_cap.v[i]];
+        struct flow *w = &f->flows.v[f->by_cap.v[i].flow];
         if (!l || w->cap <= l->level) close_flow(f, w, w->cap, NO_LINK);
         else hold_back(f, l);
     }
@@ -388,12 +417,13 @@ static void apply(struct flows *f, uint32_t flow)
 {
     struct flow *w = &f->flows.v[flow];
     if (w->bottleneck != w->next_bottleneck) {
-        if (w->bottleneck != NO_LINK) f->links[w->bottleneck].bound--;
-        if (w->next_bottleneck != NO_LINK) f->links[w->next_bottleneck].bound++;
+        if (w->bottleneck != NO_LINK) f->links[w->bottleneck].bound--, look(f, w->bottleneck);
+        if (w->next_bottleneck != NO_LINK) f->links[w->next_bottleneck].bound++, look(f, w->next_bottleneck);
         w->bottleneck = w->next_bottleneck;
     }
     if (w->next == w->rate) return;
-    for (uint32_t i = 0; i < w->n; i++) f->links[w->uses[i].link].load += (w->next - w->rate) * w->uses[i].lanes;
+    for (const struct flow_use *u = f->open.v + w->first_open, *end = u + w->n_open; u < end; u++)
+        f->links[u->link].load += (w->next - w->rate) * u->lanes;
     w->rate = w->next;
     array_push(&f->changed, flow);
 }
@@ -406,6 +436,7 @@ void flows_solve(struct flows *f)
     do {
         f->pass++;
         array_clear(&f->touched);
+        array_clear(&f->open);
         for (size_t i = 0; i < f->set.n; i++) open_flow(f, &f->flows.v[f->set.v[i]]);
         fill(f);
     } while (call_in(f));
@@ -418,6 +449,6 @@ size_t flows_n_changed(const struct flows *f) { return f->changed.n; }
 uint32_t flows_changed(const struct flows *f, size_t i) { return f->changed.v[i]; }
 int64_t flows_rate(const struct flows *f, uint32_t flow) { return f->flows.v[flow].rate; }
 uint32_t flows_bottleneck(const struct flows *f, uint32_t flow) { return f->flows.v[flow].bottleneck; }
-int64_t flows_load(const struct flows *f, uint32_t link) { return f->links[link].load; }
+int64_t flows_load(const struct flows *f, uint32_t link) { return sum_of_loads(f, &f->links[link]); }
 int64_t flows_capacity(const struct flows *f, uint32_t link) { return f->links[link].capacity; }
 uint64_t flows_work(const struct flows *f) { return f->work; }
