@@ -90,8 +90,7 @@ void build_data(struct build *b, struct job_detail *d, const struct raw_job *job
 
 /* ---- the loader ---- */
 
-/* Loaders among so many GPUs. */
-static double loaders(const struct data_spec *d, uint32_t gpus)
+double data_loaders(const struct data_spec *d, uint32_t gpus)
 {
     uint32_t n = gpus / d->gpus_a_loader;
     return n ? n : 1;
@@ -100,7 +99,7 @@ static double loaders(const struct data_spec *d, uint32_t gpus)
 double data_hit(const struct data_spec *d, const struct data_place *at)
 {
     if (d->dataset_bytes <= 0 || d->cache_bytes <= 0) return 0;
-    double read = d->samples * at->share * loaders(d, at->gpus) * (double)d->sample_bytes * (double)at->steps;
+    double read = d->samples * at->share * data_loaders(d, at->gpus) * (double)d->sample_bytes * (double)at->steps;
     double hit = data_cache_hit(d->cache_rule, (double)d->cache_bytes / (double)d->dataset_bytes, at->nodes);
     return data_cache_hit_of_run(hit, read / (double)d->dataset_bytes);
 }
@@ -108,9 +107,9 @@ double data_hit(const struct data_spec *d, const struct data_place *at)
 static double read_rate(const struct scenario *s, const struct data_spec *d, const struct data_place *at)
 {
     const struct storage *store = &s->cluster.storage[d->store];
-    double on_node = loaders(d, at->on_node), node = s->cluster.network.inter_bytes_per_s / on_node;
+    double on_node = data_loaders(d, at->on_node), node = s->cluster.network.inter_bytes_per_s / on_node;
     if (store->local) return store->read_bytes_per_s / on_node;
-    double own = store->read_bytes_per_s / loaders(d, at->gpus);
+    double own = store->read_bytes_per_s / data_loaders(d, at->gpus);
     return node > 0 && node < own ? node : own;
 }
 

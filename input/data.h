@@ -48,6 +48,7 @@ struct data_place {
 
 /* detail->data is not NULL. */
 struct data_loading data_loading_at(const struct scenario *, const struct job_detail *, const struct data_place *);
+double data_loaders(const struct data_spec *, uint32_t gpus); /* among so many GPUs */
 /* Share of the reads of the whole run that a node's cache serves. */
 double data_hit(const struct data_spec *, const struct data_place *);
 

@@ -30,13 +30,15 @@ struct data_rate data_loading_rate(const struct data_loading *l)
 
 double data_loading_batch_s(const struct data_loading *l) { return l->samples / data_loading_rate(l).samples_per_s; }
 
+bool data_loads_ahead(const struct data_loading *l) { return l->workers > 0 && l->prefetch > 0; }
+
 static const double JUMP = 0.58259715793901; /* -zeta(1/2) / sqrt(2 pi) */
 
 double data_loading_wait_s(const struct data_loading *l, double step_s)
 {
     double load_s = data_loading_batch_s(l), ahead_s = step_s - load_s, s = l->variation * load_s;
     if (!(load_s > 0)) return 0;
-    if (l->workers == 0 || !(l->prefetch > 0)) return load_s;
+    if (!data_loads_ahead(l)) return load_s;
     if (!(s > 0)) return ahead_s < 0 ? -ahead_s : 0;
     double walls_s = (l->prefetch > 1 ? l->prefetch - 1 : 0) * step_s + 2 * JUMP * s, x = 2 * ahead_s * walls_s / (s * s);
     double wait_s = x > 700 ? 0 : x < -700 ? -ahead_s : x > -1e-9 && x < 1e-9 ? s * s / (2 * walls_s) : ahead_s / (det_exp(x) - 1);

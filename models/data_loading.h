@@ -65,6 +65,8 @@ extern const char *const data_limit_names[N_DATA_LIMITS];
 struct data_rate { double samples_per_s; enum data_limit limit; }; /* infinite: nothing limits it */
 struct data_rate data_loading_rate(const struct data_loading *);
 double data_loading_batch_s(const struct data_loading *);
+/* Whether it loads while a step runs. */
+bool data_loads_ahead(const struct data_loading *);
 /* A step's wait when all else in it takes step_s. */
 double data_loading_wait_s(const struct data_loading *, double step_s);
 

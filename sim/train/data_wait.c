@@ -10,6 +10,9 @@
 #include "base/detmath.h"
 #include "base/mem.h"
 
+/* 32 years in ns, or an exabyte: longer and more is never. */
+#define MOST 1e18
+
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -43,23 +46,34 @@ static double cores_a_gpu(const struct sim *s, const uint32_t *nodes, uint32_t r
     return least;
 }
 
-struct data_loading data_loading_of(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
-                                    int64_t steps)
+static struct data_place place_of_ranks(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks,
+                                        uint32_t ppm, int64_t steps)
 {
-    const struct job_detail *d = job_detail_of(s, j);
-    uint32_t shares = job_role_shares(s->scenario, j->spec, d->n_roles - 1);
+    uint32_t shares = job_role_shares(s->scenario, j->spec, job_detail_of(s, j)->n_roles - 1);
     uint32_t gpus = shares >= SHARES_PER_GPU ? shares / SHARES_PER_GPU : 1;
     struct data_place at = {.gpus = ranks * gpus, .cores = cores_a_gpu(s, nodes, ranks), .steps = steps, .share = 1e6 / ppm};
     count_nodes(nodes, ranks, &at);
     at.on_node *= gpus;
-    return data_loading_at(s->scenario, d, &at);
+    return at;
 }
 
-int64_t data_wait_ns(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
-                     int64_t steps, int64_t rest_ns)
+struct data_loading data_loading_of(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
+                                    int64_t steps)
 {
-    if (!job_detail_of(s, j)->data) return 0;
-    struct data_loading l = data_loading_of(s, j, nodes, ranks, ppm, steps);
+    struct data_place at = place_of_ranks(s, j, nodes, ranks, ppm, steps);
+    return data_loading_at(s->scenario, job_detail_of(s, j), &at);
+}
+
+struct data_wait data_wait_at(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
+                              int64_t steps, int64_t rest_ns)
+{
+    const struct job_detail *d = job_detail_of(s, j);
+    struct data_place at = place_of_ranks(s, j, nodes, ranks, ppm, steps);
+    struct data_loading l = data_loading_at(s->scenario, d, &at);
     double wait_ns = data_loading_wait_s(&l, (double)rest_ns / 1e9) * 1e9;
-    return wait_ns < 1e18 ? det_round(wait_ns) : INT64_C(1000000000000000000); /* 32 years: longer is never */
+    double bytes = data_loaders(d->data, at.gpus) * l.samples * l.sample_bytes * (1 - l.hit) / at.nodes;
+    bool shared = d->data->store != NO_STORE && !s->scenario->cluster.storage[d->data->store].local;
+    return (struct data_wait){.ns = det_round(wait_ns < MOST ? wait_ns : MOST),
+                              .node_bytes = shared ? det_round(bytes < MOST ? bytes : MOST) : 0,
+                              .ahead = data_loads_ahead(&l)};
 }

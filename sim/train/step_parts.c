@@ -137,6 +137,20 @@ int64_t step_nominal_of(const struct sim *s, const struct job *j)
     return ns < 1 ? 1 : ns;
 }
 
+/* ---- data ---- */
+
+static void load(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm, int64_t steps,
+                 struct step_parts *out)
+{
+    if (!job_detail_of(s, j)->data) return;
+    struct data_wait w = data_wait_at(s, j, nodes, ranks, ppm, steps, out->length_ns);
+    out->wait_ns = w.ns;
+    out->read_bytes = w.node_bytes;
+    out->reads_ahead = w.ahead;
+    out->ns[STEP_DATA] += w.ns;
+    out->length_ns += w.ns;
+}
+
 void step_parts_at(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
                    int64_t nominal_ns, struct step_parts *out)
 {
@@ -144,8 +158,6 @@ void step_parts_at(const struct sim *s, const struct job *j, const uint32_t *nod
     if (job_detail_of(s, j)->step.model) modelled(s, j, nodes, ranks, out);
     else declared(s, j, nodes, ranks, ppm, nominal_ns, out);
     for (int k = 0; k < N_STEP_PARTS; k++) out->length_ns += out->ns[k];
-    int64_t wait_ns = data_wait_ns(s, j, nodes, ranks, ppm, j->spec->work_ns / nominal_ns, out->length_ns);
-    out->ns[STEP_DATA] += wait_ns;
-    out->length_ns += wait_ns;
+    load(s, j, nodes, ranks, ppm, j->spec->work_ns / nominal_ns, out);
     if (out->length_ns < 1) out->length_ns = out->ns[STEP_COMPUTE] = 1;
 }

@@ -29,6 +29,9 @@ struct step_parts {
     int64_t length_ns;        /* their sum, at least 1 */
     uint32_t together;        /* GPUs of consecutive ranks that share a node, at the least; of a modelled step */
     int64_t edge_bytes;       /* that cross each edge of the job's ring of nodes in a step (models/traffic.h) */
+    int64_t read_bytes;       /* that a node reads from the store of its data in a step; 0: from its own disk, or nothing */
+    int64_t wait_ns;          /* of STEP_DATA, what the loader makes ranks wait */
+    bool reads_ahead;         /* while the step runs; else the wait is all of the reading */
 };
 
 /* A rank is the process group of a pod; `nodes` has its node, in rank order. `nominal_ns`: the length of a step as the job's

@@ -17,6 +17,7 @@
 #include "models/traffic.h"
 #include "sim/cluster/calendar.h"
 #include "sim/cluster/network.h"
+#include "sim/train/data_wait.h"
 #include "sim/train/step_parts.h"
 
 typedef __int128 wide;
@@ -44,8 +45,10 @@ struct train {
     int64_t durable, pending, pending_at;  /* last durable step; step of a save under way in the background */
     int64_t since_ns;
     struct step_parts parts;
-    struct net_pace pace;                  /* its traffic between nodes, while ranks step */
-    int64_t alone_ns, pace_bytes_per_s;    /* length of a step undisturbed; what an edge of the ring then carries */
+    struct net_pace pace, reads;           /* its traffic between nodes, and from the store of its data, while ranks step */
+    int64_t alone_ns;                      /* length of a step undisturbed */
+    int64_t pace_bytes_per_s, reads_bytes_per_s; /* what an edge of the ring, and a node, then carries */
+    enum step_part extra_part;             /* whose time what it takes longer is */
     struct train_shares who[TRAIN_MAX_ACCOUNTS];
     uint32_t n_who, ranks, nodes_room;
     uint32_t *nodes; /* of each rank */
@@ -112,6 +115,7 @@ void train_destroy(struct sim *s, struct train *t)
     if (!t) return;
     event_cancel(s->events, t->timer);
     net_pace_stop(s, &t->pace);
+    net_pace_stop(s, &t->reads);
     free(t->nodes);
     free(t);
 }
@@ -163,6 +167,13 @@ static int64_t time_to_fault(const struct train *t, enum clock_kind kind)
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
 }
 
+/* What it moves is wanted while ranks step. */
+static void want(struct sim *s, struct train *t, bool steps)
+{
+    net_pace_want(s, &t->pace, steps ? t->pace_bytes_per_s : 0);
+    net_pace_want(s, &t->reads, steps ? t->reads_bytes_per_s : 0);
+}
+
 static void arm(struct sim *s, struct train *t)
 {
     int64_t in[N_STOPS] = {time_to_end(t), INT64_MAX};
@@ -176,7 +187,7 @@ static void arm(struct sim *s, struct train *t)
         if (in[k] < in[t->next]) t->next = (enum stop_kind)k;
     t->since_ns = sim_now(s);
     t->segment = STEPPING;
-    net_pace_want(s, &t->pace, t->pace_bytes_per_s);
+    want(s, t, true);
     t->timer = event_after(s->events, in[t->next] < 0 ? 0 : in[t->next], t->next == AT_END ? EVENT_RELEASE : EVENT_FAULT,
                            on_timer, t);
 }
@@ -260,7 +271,7 @@ static void begin_save(struct sim *s, struct train *t)
     sim_record(s, REC_CHECKPOINT, t->job, 0, 0, t->step, 0);
     t->since_ns = sim_now(s);
     t->segment = SAVING;
-    net_pace_want(s, &t->pace, 0);
+    want(s, t, false);
 }
 
 /* A save below the high-water mark is made again, as the steps before it were. */
@@ -287,7 +298,7 @@ static void begin_stall(struct sim *s, struct train *t)
     t->since_ns = sim_now(s);
     t->segment = STALLED;
     t->timer = EVENT_NONE;
-    net_pace_want(s, &t->pace, 0);
+    want(s, t, false);
 }
 
 static void book_stall(struct sim *s, struct train *t)
@@ -321,25 +332,57 @@ void train_links(struct sim *s, struct train *t)
 
 /* ---- the fabric ---- */
 
-/* The network grants another share: what a step takes longer than alone is communication. */
-static void on_share(struct sim *s, struct net_pace *pace)
+/* What reading takes longer than alone: all of the step's pace when it is loaded ahead, else the wait alone. */
+static int64_t longer_reads(const struct train *t)
 {
-    struct train *t = (struct train *)((char *)pace - offsetof(struct train, pace));
+    int64_t ns = t->parts.reads_ahead ? t->alone_ns : t->parts.wait_ns;
+    return net_pace_stretch(&t->reads, ns) - ns;
+}
+
+/* The network grants another share: what a step takes longer than alone is communication or data, as either is behind. */
+static void share(struct sim *s, struct train *t)
+{
     if (t->segment != STEPPING) return;
-    int64_t length = net_pace_stretch(pace, t->alone_ns);
-    if (length > STEP_NEVER) length = STEP_NEVER;
-    if (length == t->length_ns) return;
+    int64_t traffic = net_pace_stretch(&t->pace, t->alone_ns) - t->alone_ns, reads = longer_reads(t);
+    enum step_part part = reads > traffic ? STEP_DATA : STEP_COMMUNICATION;
+    int64_t more = reads > traffic ? reads : traffic;
+    if (more > STEP_NEVER - t->alone_ns) more = STEP_NEVER - t->alone_ns;
+    if (t->alone_ns + more == t->length_ns && part == t->extra_part) return;
     event_cancel(s->events, t->timer);
     if (sim_now(s) > t->since_ns) end_stepping(s, t);
-    t->parts.ns[STEP_COMMUNICATION] += length - t->length_ns;
-    set_length(t, length);
+    t->parts.ns[t->extra_part] -= t->length_ns - t->alone_ns;
+    t->parts.ns[part] += more;
+    t->extra_part = part;
+    set_length(t, t->alone_ns + more);
     arm(s, t);
+}
+
+static void on_share(struct sim *s, struct net_pace *pace)
+{
+    share(s, (struct train *)((char *)pace - offsetof(struct train, pace)));
+}
+
+static void on_reads_share(struct sim *s, struct net_pace *reads)
+{
+    share(s, (struct train *)((char *)reads - offsetof(struct train, reads)));
+}
+
+static void read_store(struct sim *s, struct train *t)
+{
+    struct net_path path = {0};
+    t->reads_bytes_per_s = traffic_rate(t->parts.read_bytes, t->alone_ns);
+    if (!s->network || t->reads_bytes_per_s == 0) return;
+    net_path_store(s, &path, t->nodes, t->ranks, job_detail_of(s, t->job)->data->store, NET_DOWN);
+    net_pace_start(s, &t->reads, &path, t->reads_bytes_per_s, on_reads_share);
+    net_path_free(&path);
 }
 
 static void cross_fabric(struct sim *s, struct train *t)
 {
     struct net_path path = {0};
     t->pace_bytes_per_s = traffic_rate(t->parts.edge_bytes, t->alone_ns);
+    t->extra_part = STEP_COMMUNICATION;
+    read_store(s, t);
     if (!s->network || t->pace_bytes_per_s == 0) return;
     net_path_ring(s, &path, t->nodes, t->ranks);
     net_pace_start(s, &t->pace, &path, t->pace_bytes_per_s, on_share);
@@ -353,6 +396,7 @@ static void stop(struct sim *s, struct train *t)
     t->segment = IDLE;
     t->timer = EVENT_NONE;
     net_pace_stop(s, &t->pace);
+    net_pace_stop(s, &t->reads);
 }
 
 static uint32_t victim(const struct train *t, struct fault_clock *f)

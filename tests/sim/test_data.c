@@ -89,8 +89,39 @@ static void waits_by_hand(void **state)
     }
 }
 
+/* Two jobs, a node each, read 4 GB a step of 8 s from a store of 500 MB/s: alone it is just enough, together a step takes 16 s,
+ * of which 8 are waiting. With half the samples both have enough; a job that reads only on demand waits for its part alone. */
+static const char two_format[] =
+    "{\"trainyard\": 1, \"name\": \"t\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 2, \"gpus\": 8}],"
+    "\"network\": {\"intra\": \"100GB/s\", \"inter\": \"10GB/s\", \"contention\": %s},"
+    "\"storage\": [{\"name\": \"s\", \"write\": \"1GB/s\", \"read\": \"500MB/s\"}]},"
+    "\"workload\": {\"jobs\": [{\"id\": \"a\", \"kind\": \"train\", \"gpus\": 8, \"count\": 2, \"steps\": 100,"
+    "\"step\": {\"compute\": \"8s\"}, \"data\": {\"samples\": %d, \"workers\": %d, \"size\": \"5MB\", \"storage\": \"s\"}}]},"
+    "\"approaches\": {\"op\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"none\", \"scheduler\": \"kube\","
+    "\"placement\": \"first\", \"stack\": {\"training-operator.api-call\": \"0s\", \"training-operator.reconcile\": \"0s\","
+    "\"kubelet.container-start\": \"0s\", \"scheduler.cycle\": \"0s\", \"torchrun.rendezvous\": \"0s\"}}}}";
+
+static void readers_share_their_store(void **state)
+{
+    static const struct { const char *contention; int samples, workers; double step_s; } cases[] = {
+        {"true", 100, 16, 16}, {"false", 100, 16, 8}, {"true", 50, 16, 8},
+        /* on demand: 8 s of computing, 8 of reading; the two want 4 GB in 16 s each, which is just enough */
+        {"true", 100, 0, 16},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str text = {0};
+        str_printf(&text, two_format, cases[i].contention, cases[i].samples, cases[i].workers);
+        struct outcome o = run_text(str_text(&text), text.n, NULL);
+        double got = (double)o.finished_ns / 1e9, waited = (double)o.waited / 1e12, want = 100 * cases[i].step_s;
+        if (fabs(got - want) > 0.01) fail_msg("case %zu: %g s, not %g", i, got, want);
+        if (fabs(waited - 16 * (want - 800)) > 1) fail_msg("case %zu: %g GPU-s waited", i, waited);
+        str_free(&text);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(waits_by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(waits_by_hand), cmocka_unit_test(readers_share_their_store)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
