@@ -94,6 +94,50 @@ static void ageing_line(const struct component_fit *f, struct str *s)
                f->name, f->life.shape.value < 1 ? "falls" : "rises", f->life.p_exponential, f->life.ended);
 }
 
+/* What each kind is counted as: by its component and text. */
+
+struct kind_count { uint32_t kind; size_t n; };
+typedef ARRAY(struct kind_count) kind_counts;
+
+static int by_number(const void *a, const void *b)
+{
+    const struct kind_count *x = a, *y = b;
+    if (x->n != y->n) return x->n > y->n ? -1 : 1;
+    return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+/* How often each kind stands in the log for this component, the most frequent first. */
+static kind_counts kinds_of(const struct failure_calibration *c, const struct component_fit *f)
+{
+    kind_counts kinds = {0};
+    for (uint32_t i = 0; i < intern_count(&c->log->kinds); i++) array_push(&kinds, ((struct kind_count){i, 0}));
+    for (size_t i = 0; i < c->log->events.n; i++) {
+        const struct failure_event *e = &c->log->events.v[i];
+        if (str_equal(intern_text(&c->log->components, e->component), f->name)) kinds.v[e->kind].n++;
+    }
+    array_sort(&kinds, by_number);
+    while (kinds.n && array_last(&kinds).n == 0) kinds.n--;
+    return kinds;
+}
+
+enum { KINDS_SHOWN = 12 };
+
+static void kinds_line(const struct failure_calibration *c, const struct component_fit *f, struct str *s)
+{
+    kind_counts kinds = kinds_of(c, f);
+    struct str text = {0};
+    str_printf(&text, "%s:", f->name);
+    for (size_t i = 0; i < kinds.n && i < KINDS_SHOWN; i++) {
+        const char *name = intern_text(&c->log->kinds, kinds.v[i].kind);
+        str_printf(&text, "%s %s %zu", i ? "," : "", *name ? name : "(no kind)", kinds.v[i].n);
+    }
+    if (kinds.n > KINDS_SHOWN) str_printf(&text, ", %zu others", kinds.n - KINDS_SHOWN);
+    words_wrapped(s, str_text(&text), 4, 116);
+    str_append(s, "\n");
+    str_free(&text);
+    array_free(&kinds);
+}
+
 void failure_calibration_text(const struct failure_calibration *c, struct str *s)
 {
     struct estimate r = c->per_1000_node_days;
@@ -110,6 +154,7 @@ void failure_calibration_text(const struct failure_calibration *c, struct str *s
     if (!c->components.n) str_append(s, "no failures\n");
     str_append(s, "\n");
     for (size_t i = 0; i < c->components.n; i++) {
+        kinds_line(c, &c->components.v[i], s);
         lemon_line(c, &c->components.v[i], s);
         ageing_line(&c->components.v[i], s);
     }
@@ -172,6 +217,17 @@ static void json_component(struct json_writer *w, const struct failure_calibrati
     figure_double(w, "repair_mean_s", f->repair_s.mean);
     json_estimate(w, "repair_median_s", f->repair_s.median);
     json_estimate(w, "repair_sigma", f->repair_s.sigma);
+    kind_counts kinds = kinds_of(c, f);
+    json_write_key(w, "kinds");
+    json_write_array_inline(w);
+    for (size_t i = 0; i < kinds.n; i++) {
+        json_write_object_inline(w);
+        figure_string(w, "kind", intern_text(&c->log->kinds, kinds.v[i].kind));
+        figure_count(w, "failures", kinds.v[i].n);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    array_free(&kinds);
     json_write_key(w, "lemons");
     json_write_array_inline(w);
     for (size_t i = 0; i < f->lemons.n; i++) json_write_string(w, intern_text(&c->log->nodes, f->lemons.v[i]));
