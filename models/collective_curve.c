@@ -11,9 +11,9 @@
 const char *const collective_curve_kind_names[] = {"filling", "late-start", "slow-words"};
 
 /* Each kind is a grid of its two global values. */
-static const double growth[] = {0.2, 0.3, 0.4, 0.5, 0.6, 0.7}, sharpness[] = {0.7, 1.5};
-static const double start[] = {1.3, 2, 3, 5, 8}, pipelining[] = {0.5, 1, 1.5};
-static const double words[] = {0.03, 0.06, 0.12, 0.25, 0.4, 0.5, 0.7};
+static const double growth[] = {0.3, 0.5, 0.7, 0.9}, sharpness[] = {0.7, 1.5};
+static const double start[] = {1.3, 2, 4, 8}, pipelining[] = {0.5, 1.5};
+static const double words[] = {0.06, 0.12, 0.25, 0.5};
 
 #define COUNT(a) ((unsigned)(sizeof(a) / sizeof *(a)))
 static const struct grid {
