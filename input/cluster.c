@@ -128,36 +128,6 @@ const struct object_type cluster_type = OBJECT(raw_cluster, cluster_fields, "clu
 
 /* ---- profiles ---- */
 
-struct raw_hardware {
-    const struct value *at;
-    const char *name, *source, *gpu;
-    int64_t gpus, cpu, memory, intra, inter;
-    double price_per_hour;
-};
-static const struct field hardware_fields[] = {
-    FIELD(raw_hardware, name, "name", TYPE_STRING, .required = true, .help = "as scenarios name it"),
-    FIELD(raw_hardware, source, "source", TYPE_STRING, .required = true, .help = "where the figures are from"),
-    FIELD(raw_hardware, gpu, "gpu", TYPE_STRING, .help = "GPU type"),
-    FIELD(raw_hardware, gpus, "gpus", TYPE_INT, .min = 0, .max = MAX_GPUS_PER_NODE, .help = "GPUs a node"),
-    FIELD(raw_hardware, cpu, "cpu", TYPE_QUANTITY, .help = "CPUs a node"),
-    FIELD(raw_hardware, memory, "memory", TYPE_BYTES, .help = "memory a node"),
-    FIELD(raw_hardware, intra, "intra", TYPE_BANDWIDTH, .help = "a GPU to its node"),
-    FIELD(raw_hardware, inter, "inter", TYPE_BANDWIDTH, .help = "a node to the fabric"),
-    FIELD(raw_hardware, price_per_hour, "price_per_hour", TYPE_NUMBER, .help = "of a node"),
-};
-static const struct object_type hardware_type =
-    OBJECT(raw_hardware, hardware_fields, "hardware profile", "A kind of node.");
-
-struct raw_fabric { const struct value *at; const char *name, *source; int64_t latency, intra, inter; };
-static const struct field fabric_fields[] = {
-    FIELD(raw_fabric, name, "name", TYPE_STRING, .required = true, .help = "as scenarios name it"),
-    FIELD(raw_fabric, source, "source", TYPE_STRING, .required = true, .help = "where the figures are from"),
-    FIELD(raw_fabric, latency, "latency", TYPE_DURATION, .help = "of a hop"),
-    FIELD(raw_fabric, intra, "intra", TYPE_BANDWIDTH, .help = "a GPU to its node"),
-    FIELD(raw_fabric, inter, "inter", TYPE_BANDWIDTH, .help = "a node to the fabric"),
-};
-static const struct object_type fabric_type = OBJECT(raw_fabric, fabric_fields, "network profile", "A fabric.");
-
 static void fill_int(int64_t *to, int64_t from)
 {
     if (*to == ABSENT) *to = from;

@@ -340,6 +340,21 @@ void jobs_into_scenario(struct build *b, const struct after_ref *after, size_t n
 /* The id as a number or in id_text; false and an error when an explicit job has it already. */
 bool job_set_id(struct build *b, struct job_spec *job, const char *id, const struct value *at);
 
+/* machine_profiles.c: what profiles of hardware and of networks say. */
+struct raw_hardware {
+    const struct value *at;
+    const char *name, *source, *gpu;
+    int64_t gpus, cpu, memory, intra, inter;
+    double price_per_hour;
+    int64_t library, compute_capability, nvlink_links, nvlink_switch, nvlink_domain, pcie, pcie_peer, nic, nics, amd_cpu;
+};
+struct raw_fabric {
+    const struct value *at;
+    const char *name, *source;
+    int64_t latency, intra, inter, nic, nics, sharp;
+};
+extern const struct object_type hardware_type, fabric_type;
+
 /* profiles.c: a profile file read as JSON tree, searched as scenario.h says. NULL after an error at `at`. */
 const struct value *profile_load(struct build *b, const char *folder, const char *name, const struct value *at);
 

@@ -92,7 +92,7 @@ struct collective_fabric {
     enum collective_nic nic;
     unsigned nics;                /* a node */
     double nic_bytes_per_s;       /* one, one direction */
-    double net_latency_s;         /* beyond that of InfiniBand, a message; < 0: by kind of NIC */
+    double net_latency_s;         /* of a small message from node to node; < 0: by kind of NIC */
     bool sharp;                   /* switches reduce */
     bool amd_cpu;
     unsigned gpus_per_process;    /* GPUs whose kernels one process launches, one after the other; 0: 1 */

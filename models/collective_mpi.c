@@ -97,7 +97,7 @@ static struct hop net_hop(const struct collective_fabric *f, double streams)
 {
     struct hop h = by_nic[f->nic];
     double share = f->share > 0 ? f->share : 1, node = f->nic_bytes_per_s * (f->nics ? f->nics : 1) * share * NET_EFFICIENCY;
-    if (f->net_latency_s >= 0) h.alpha_s = f->net_latency_s + by_nic[COLLECTIVE_NIC_IB].alpha_s;
+    if (f->net_latency_s >= 0) h.alpha_s = f->net_latency_s;
     h.bytes_per_s = node / streams;
     return h;
 }

@@ -7,6 +7,9 @@
  * trees; the least wins. The network latency of NVLS trees in the decision is 14 us (NCCL 2.19 to 2.27). It is made for
  * the power of two at or below S, as the correction tables are.
  *
+ * Rings over more than two nodes are planned with the speed that NCCL's search has below the line rate of a Hopper node's
+ * NIC (search.cc: 45 below 48 GB/s): NVLS trees are chosen for the largest messages, too (nccl-tests issue 309).
+ *
  * The time differs from NCCL's estimate where physics does:
  *   - t = launch + L + x + FILL x L / (x + ONSET L),  x = S / B.
  *     The last term is the pipeline that has to fill: chunks grow with the message until they are full, so what a chunk
@@ -18,6 +21,8 @@
  *   - NVLS moves S (1 + 1/n) over each GPU's links: S down reduced, S / n up and again down multicast.
  *   - an NVLS tree adds 20.9 us of network latency a level, as newer NCCL has it; a tree over two nodes
  *     moves S once each way over the NICs.
+ *   - an NVLS tree over more than 4 nodes sends chunks of half the size, whose overhead a message costs bandwidth
+ *     (NVIDIA/nccl pull request 1112; aws-ofi-nccl's notes).
  *   - a network delivers NET_EFFICIENCY of its line rate (NCCL's topo.h: 12 GB/s of 12.5).
  *   - GPUs that cannot write into each other over PCIe share the copies through the host's memory.
  *
@@ -37,7 +42,11 @@ enum { ON_NVLINK, ON_PCIE, ON_NET, N_LINKS };
 #define ONSET          2.0
 #define LAUNCH_US      3.5
 #define NET_EFFICIENCY 0.96
+#define INFINIBAND_US  5.0
 #define NEVER          1e30
+
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
 
 /* ---- NCCL's tables: LL, LL128, Simple ---- */
 
@@ -51,8 +60,11 @@ static const struct latencies rccl_tree = {{12.0, 12.0, 17.0}, {{0.8, 1.4, 2.5},
 
 /* NVLS, NVLS tree, CollNet direct, PAT: within the node, a level of the network (when deciding), and truly. */
 #define NVLS_US            25.0
+#define RING_PLAN          (45.0 / 48)
 #define NVLS_TREE_PLAN_US  14.0
 #define NVLS_TREE_LEVEL_US 20.9
+#define SMALL_CHUNK_NODES  4
+#define NET_MESSAGE_US     1.0
 #define COLLNET_US         31.0
 #define PAT_HOP_US         14.0
 
@@ -72,11 +84,11 @@ static const double tree_correction[N_PROTOCOLS][N_CORRECTIONS] = {
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 };
 
-/* Latency beyond InfiniBand's. EFA: 75 us on its first generation (A100), 35 us on later ones (aws-ofi-nccl, platform
+/* Latency beyond that of InfiniBand, whose small messages take NCCL 5 us. EFA: 75 us on its first generation (A100), 35 us on later ones (aws-ofi-nccl, platform
  * table and tuner); TCP: two passes of the kernel. */
 static double net_latency_us(const struct collective_fabric *f)
 {
-    if (f->net_latency_s >= 0) return f->net_latency_s * 1e6;
+    if (f->net_latency_s >= 0) return most(0, f->net_latency_s * 1e6 - INFINIBAND_US);
     switch (f->nic) {
     case COLLECTIVE_NIC_EFA: return f->gpu_generation && f->gpu_generation < 90 ? 75 : 35;
     case COLLECTIVE_NIC_TCP: return 20;
@@ -96,9 +108,6 @@ struct machine {
     double nvlink, intra, inter, bus; /* GB/s: a GPU's NVLink, one ring within the node, a node's part of the network */
     double net_us, launch_us;
 };
-
-static double least(double a, double b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
 
 static unsigned generation_of(unsigned capability)
 {
@@ -211,7 +220,8 @@ static void add_ring(struct lines *to, const struct machine *m, double steps, do
         if (p == LL128) rate = least(0.92 * rate, m->channels * channel_ring_ll128[m->generation]);
         double hop = m->ring->hop[m->links][p];
         double us = m->ring->base[p] + (steps - crossings) * most(hop, overhead) + crossings * net_hop_us(m, m->ring, p);
-        add(to, m, (struct line){COLLECTIVE_RING, p, us, rate / per_byte, 0, 0, NULL});
+        double plan = p == SIMPLE && m->nodes > 2 && m->generation >= 2 ? RING_PLAN * rate : rate;
+        add(to, m, (struct line){COLLECTIVE_RING, p, us, rate / per_byte, 0, plan / per_byte, NULL});
     }
 }
 
@@ -228,6 +238,15 @@ static void add_tree(struct lines *to, const struct machine *m)
                                             collective_log2_ceil(m->nodes) * net_hop_us(m, m->tree, p));
         add(to, m, (struct line){COLLECTIVE_TREE, p, us, 0.5 * rate, 0, 0, tree_correction[p]});
     }
+}
+
+/* Beyond 4 nodes NCCL (2.19.3 on) sends the chunks of an NVLS tree in 64 KiB instead of 128 KiB. A message costs NET_MESSAGE_US
+ * beside its transfer (ncclTopoTuneModel's network overhead), of which the two channels of a NIC hide half. */
+static double small_chunks(const struct machine *m)
+{
+    if (m->nodes <= SMALL_CHUNK_NODES) return 1;
+    double overhead = NET_MESSAGE_US / 2 * m->f->nic_bytes_per_s / 1e6;
+    return (65536 / (65536 + overhead)) / (131072 / (131072 + overhead));
 }
 
 static bool has_nvls(const struct machine *m)
@@ -247,7 +266,7 @@ static void add_nvls(struct lines *to, const struct machine *m, double per_byte)
     double channel = 8 * channel_nvls_tree[m->generation][m->scale] / per_byte;
     double net = m->nodes == 2 ? m->inter : m->bus / per_byte;
     add(to, m, (struct line){COLLECTIVE_NVLS_TREE, SIMPLE, NVLS_US + 2 * levels * (NVLS_TREE_LEVEL_US + 2 * m->net_us),
-                             least(least(rate, net), channel), NVLS_US + 2 * levels * (NVLS_TREE_PLAN_US + 2 * m->net_us),
+                             least(least(rate, net), channel) * small_chunks(m), NVLS_US + 2 * levels * (NVLS_TREE_PLAN_US + 2 * m->net_us),
                              least(plan, least(m->inter * (m->nodes == 2 ? 2 : 1) / per_byte, channel)), NULL});
 }
 
