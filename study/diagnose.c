@@ -72,7 +72,7 @@ static int blamed(enum activity a, bool redone, enum cause attempt)
 
 struct blame {
     double gpu_s[REST_OTHER + 1], saved[N_HEALTH_CAUSES];
-    char remedy[N_HEALTH_CAUSES][64]; /* of the job that suffers most from it */
+    char remedy[N_HEALTH_CAUSES][REMEDY_TEXT]; /* of the job that suffers most from it */
     double most[N_HEALTH_CAUSES];     /* GPU-seconds, of that job */
     double declared;                  /* GPU-seconds of communication and data wait that nothing tells apart */
 };
@@ -92,10 +92,14 @@ static double steps_of(const struct kept *k)
     return sum;
 }
 
-/* Saves and failures come with time: a step that takes less brings fewer of them. */
-static double with_steps(const struct kept *k, double steps)
+/* Failures come with time, and saves with what a step nominally takes (sim/train/train.h): slow nodes, places of ranks and late
+ * data move no save. So a gain in steps is so many times as much of all. */
+static double with_steps(const struct kept *k, enum health_cause cause)
 {
-    return steps > 0 ? 1 + (k->by[ACT_CHECKPOINT - FIRST_WORK] + k->restarts) / steps : 1;
+    static const bool nominal[N_HEALTH_CAUSES] = {
+        [WHY_DATA] = true, [WHY_COMMUNICATION] = true, [WHY_MICRO_BATCH] = true, [WHY_BUBBLE] = true};
+    double steps = steps_of(k), saves = nominal[cause] ? k->by[ACT_CHECKPOINT - FIRST_WORK] : 0;
+    return steps > 0 ? 1 + (saves + k->restarts) / steps : 1;
 }
 
 static void add_steps(struct diagnosis *d, const struct kept *k)
@@ -107,11 +111,11 @@ static void add_steps(struct diagnosis *d, const struct kept *k)
 /* Each activity is one cause. */
 static void add_whole(struct diagnosis *d, struct blame *b, const struct kept *k)
 {
-    double factor = with_steps(k, steps_of(k));
     for (int a = 0; a < N_WORK_ACTIVITIES; a++) {
         int cause = speaks_for[FIRST_WORK + a];
         b->gpu_s[cause] += k->by[a];
-        if (cause < N_HEALTH_CAUSES) b->saved[cause] += k->by[a] * (in_step(FIRST_WORK + a) ? factor : 1);
+        if (cause >= N_HEALTH_CAUSES) continue;
+        b->saved[cause] += k->by[a] * (in_step(FIRST_WORK + a) ? with_steps(k, (enum health_cause)cause) : 1);
     }
     b->declared += k->by[ACT_COMMUNICATION - FIRST_WORK] + k->by[ACT_DATA_WAIT - FIRST_WORK];
     add_steps(d, k);
@@ -120,14 +124,14 @@ static void add_whole(struct diagnosis *d, struct blame *b, const struct kept *k
 /* Activities of steps are divided; a save is a cause of its own. */
 static void add_split(struct diagnosis *d, struct blame *b, const struct kept *k, const struct step_split *s)
 {
-    double factor = with_steps(k, steps_of(k));
     for (int c = 0; c < N_HEALTH_CAUSES; c++) {
         b->gpu_s[c] += s->share[c];
-        b->saved[c] += s->gain[c] * factor;
+        b->saved[c] += s->gain[c] * with_steps(k, (enum health_cause)c);
         if (s->share[c] <= b->most[c]) continue;
         b->most[c] = s->share[c];
         memcpy(b->remedy[c], s->remedy[c], sizeof b->remedy[c]);
     }
+    b->declared += s->untold;
     b->gpu_s[USEFUL] += s->useful;
     b->gpu_s[REST_OTHER] += k->by[ACT_OTHER_LOAD - FIRST_WORK];
     b->gpu_s[WHY_CHECKPOINT] += k->by[ACT_CHECKPOINT - FIRST_WORK];
@@ -199,6 +203,7 @@ static const char *detail_of(struct diagnosis *d, enum health_cause cause, const
     }
     if (cause == WHY_WAITING) return wait_detail(d, waits);
     if (cause == WHY_RESTARTS) return restart_detail(d, restarts, preemptions);
+    if (b->saved[cause] < 0.01 * b->gpu_s[cause]) return "alone, removing it gives nothing, for steps wait as long for the next";
     if (!*b->remedy[cause]) return "";
     return arena_printf(&d->arena, "better %s%s", n > 1 ? "for the job that suffers most: " : "", b->remedy[cause]);
 }
@@ -254,7 +259,7 @@ struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, o
 static bool has_models(const struct scenario *s)
 {
     for (size_t i = 0; i < s->n_details; i++)
-        if (s->details[i].step.model) return true;
+        if (s->details[i].step.model || s->details[i].data) return true;
     return false;
 }
 

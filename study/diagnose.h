@@ -18,7 +18,7 @@
  * scenario only declares lengths there is nothing to divide by, the activity is named as a whole, and `notes` says so.
  * Each has a *gain*: the GPU-seconds that the same work would take less with this cause removed and all else as it is. Of a
  * modelled step it is computed with the best remedy, which is named; else it is the share itself. A shorter step brings fewer
- * saves and restarts, since both come with time: gains in steps count these, too.
+ * restarts, which come with time, and a nominally shorter one fewer saves: gains in steps count these, too.
  * `at_most` marks gains whose remedy costs something itself that the run does not tell. Gains of two causes do not add up.
  * Causes are ordered by their share; those below 1 % of the GPU time are not named, and none is where both figures are met.
  *
@@ -42,7 +42,7 @@
 /* X(e, name, title, what it is, what to do about it) */
 #define HEALTH_CAUSES(X)                                                                                               \
     X(WHY_DATA, "data", "waiting for data", "input data come later than the step needs them",                          \
-      "more loader workers, a faster store, a cache; a \"loader\" in the scenario would tell which")                   \
+      "more loader workers, a faster store, a cache")                   \
     X(WHY_STORAGE, "storage", "data: storage", "the store gives fewer bytes a second than the steps read",             \
       "a faster or nearer store, a cache, smaller samples")                                                            \
     X(WHY_CPU, "cpu", "data: CPU", "too few loader workers or cores prepare the samples",                              \

@@ -37,6 +37,13 @@ struct setup { const char *scenario; struct ill ills[MOST_CAUSES]; const char *a
 #define EXPOSED(ms) {WHY_COMMUNICATION, {JOB "step/communication=\"" #ms "ms\""}}
 #define CRASHES(h) {WHY_RESTARTS, {JOB "crash_mtbf=\"" #h "h\""}}
 #define SMALL_QUOTA {WHY_WAITING, {"/queues/0/quota/n=16"}}
+/* What 8 loader processes a GPU easily load, and what holds each back. 32 x 256 x 110 kB a second are 0.9 GB/s. */
+#define LOADER {JOB "data={\"samples\":256,\"workers\":8,\"cpu\":\"10ms\",\"locked\":0.6,\"size\":\"110kB\",\"storage\":\"s\"}", \
+                "/cluster/storage=[{\"name\":\"s\",\"kind\":\"object\",\"write\":\"10GB/s\",\"read\":\"10GB/s\"}]"}
+#define THREADS {WHY_LOCK, {JOB "data/mode=\"threads\""}}
+#define FEW_WORKERS {WHY_CPU, {JOB "data/workers=1"}}
+#define FEW_CORES {WHY_CPU, {JOB "data/cores=1.5"}}
+#define SLOW_STORE {WHY_STORAGE, {"/cluster/storage/0/read=\"0.5GB/s\""}}
 #define MODEL "tests/study/diagnose/model.json"
 /* Pods of one GPU that are spread: tensor-parallel neighbours lie on different nodes. */
 #define SPREAD {WHY_TOPOLOGY, {JOB "replicas=64", JOB "gpus=1", "/approaches/x/placement=\"spread\""}}
@@ -62,6 +69,12 @@ static const struct setup setups[] = {
     {MODEL, {JITTER},                     {NULL}  },
     {MODEL, {SMALL_MICRO},                SHARDED },
     {MODEL, {NO_INTERLEAVE},              PIPELINE},
+    {ONE,   {THREADS},                    LOADER  },
+    {ONE,   {FEW_WORKERS},                LOADER  },
+    {ONE,   {FEW_CORES},                  LOADER  },
+    {ONE,   {SLOW_STORE},                 LOADER  },
+    {ONE,   {SLOW_STORE, CRASHES(20)},    LOADER  },
+    {ONE,   {THREADS, SLOW_SAVES},        LOADER  },
     {ONE,   {LATE_DATA(600), CRASHES(20)}, {NULL} },
     {ONE,   {SLOW_SAVES, EXPOSED(200)},   {NULL}  },
     {MANY,  {SMALL_QUOTA, EXPOSED(400)},  {NULL}  },
