@@ -24,6 +24,7 @@ struct published_row {
     const char *what, *from, *unit, *source;
     const char *why; /* of a miss; "" */
     double predicted, low, high; /* published: low = high is a point; high infinite: a lower bound */
+    double least, most;          /* predicted with restarts of 20 and 5 min; NaN where no restart matters */
     bool measured, met;
 };
 
