@@ -309,6 +309,17 @@ static void check_stack(struct checker *c)
     }
 }
 
+static void check_network(struct checker *c)
+{
+    const struct cluster_spec *cluster = &c->s->cluster;
+    const struct network_model *net = &cluster->network;
+    bool rack = net->rack_oversubscription > 1, block = net->block_oversubscription > 1;
+    ignored(c, (rack || block) && no_pods(&c->s->approach), "oversubscription", "lifecycle none has no steps that communicate");
+    ignored(c, (rack || block) && !net->contention, "oversubscription", "the network's \"contention\" is off");
+    ignored(c, rack && !cluster->topology.nodes_per_rack, "oversubscription of racks", "the topology has no racks");
+    ignored(c, block && !cluster->topology.racks_per_block, "oversubscription of blocks", "the topology has no blocks");
+}
+
 static void check_ignored(struct checker *c)
 {
     const struct approach *a = &c->s->approach;
@@ -325,6 +336,7 @@ static void check_ignored(struct checker *c)
             "a Job of batch/v1 has no PodGroup; its pods are placed one by one");
     ignored(c, u.limit && !no_pods(a), "limit", "only batch schedulers have time limits; use activeDeadlineSeconds");
     ignored(c, c->s->cluster.image.size_bytes && no_pods(a), "images", "lifecycle none starts no containers");
+    check_network(c);
     ignored(c, (value_member(at, "las_first_limit") || value_member(at, "las_second_limit")) && a->admission != ADMIT_LAS,
             "las_first_limit and las_second_limit", "admission is not las");
     check_stack(c);

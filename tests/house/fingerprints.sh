@@ -1,6 +1,6 @@
 #!/bin/bash
-# fingerprints.sh - each shipped scenario has one fingerprint: gcc and clang, -O0 and -O3, 1 and 2 threads, and when the
-# resolved scenario of a run is run again.
+# fingerprints.sh - each shipped scenario, and one whose links are full, has one fingerprint: gcc and clang, -O0 and -O3, 1 and
+# 2 threads, and when the resolved scenario of a run is run again.
 #
 #     tests/house/fingerprints.sh          (compilers that are not there are named and left out)
 #
@@ -8,7 +8,7 @@
 cd "$(dirname "$0")/../.." || exit 2
 out=build-prints
 mkdir -p $out
-scenarios=${SCENARIOS:-$(ls scenarios/*.json | grep -v schema)}
+scenarios=${SCENARIOS:-$(ls scenarios/*.json | grep -v schema) tests/sim/live/keys-network.json}
 
 build() { # COMPILER LEVEL
     make -s -j2 CC="$1" OPT="$2" BUILD=build-prints/$1$2 BIN=build-prints/$1$2/bin build-prints/$1$2/bin/trainyard

@@ -15,8 +15,10 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/str.h"
 #include "sim/cluster/flows.h"
 #include "sim/engine/stream.h"
+#include "tests/support/doc_section.h"
 #include "tests/support/shared.h"
 
 enum { MOST_LINKS = 24, MOST_FLOWS = 60, MOST_USES = 8 };
@@ -181,13 +183,18 @@ static void change(struct stream *s, struct naive *m, struct flows *f)
     }
 }
 
+struct compared { uint64_t rates; double worst; /* bytes/s */ };
+
 /* What is rounded down at each link: less than its lanes, and what it passes on to those filled after it. */
-static void rates_are_the_references(const struct naive *m, const struct flows *f)
+static void rates_are_the_references(const struct naive *m, const struct flows *f, struct compared *c)
 {
     for (int i = 0; i < MOST_FLOWS; i++) {
         if (!m->flow[i].live) continue;
         long double off = m->flow[i].rate - (long double)flows_rate(f, m->flow[i].id);
-        assert_true(off > -100 && off < 100); /* bytes/s, of 10^6 and more */
+        if (off < 0) off = -off;
+        assert_true(off < 100); /* bytes/s, of 10^6 and more */
+        if ((double)off > c->worst) c->worst = (double)off;
+        c->rates++;
     }
 }
 
@@ -223,6 +230,8 @@ static void each_flow_has_its_want_or_a_bottleneck(const struct naive *m, const 
 static void random_networks_have_the_references_rates(void **state)
 {
     struct stream s = stream_make(1, 0, STREAM_TEST, 77);
+    struct compared c = {0};
+    struct str out = {0};
     (void)state;
     for (int round = 0; round < 150; round++) {
         struct naive m = {.n_links = 1 + below(&s, MOST_LINKS)};
@@ -232,11 +241,17 @@ static void random_networks_have_the_references_rates(void **state)
             for (uint32_t n = 1 + below(&s, 3) * below(&s, 4); n-- > 0;) change(&s, &m, f);
             flows_solve(f);
             fill_naively(&m);
-            rates_are_the_references(&m, f);
+            rates_are_the_references(&m, f, &c);
             each_flow_has_its_want_or_a_bottleneck(&m, f);
         }
         flows_destroy(f);
     }
+    str_printf(&out, "| rates | against | largest difference |\n|---|---|---|\n"
+                     "| 20 of four published networks | their fractions | 0 |\n"
+                     "| %.1f million of random networks, after each of 18,000 sets of changes | all rates filled together from zero | "
+                     "%.0f bytes/s |\n", (double)c.rates / 1e6, c.worst);
+    doc_section("docs/models.md", "network", str_text(&out));
+    str_free(&out);
 }
 
 /* ---- what a change costs ---- */
