@@ -79,7 +79,7 @@ struct raw_step { const struct value *at; int64_t compute, communication, data, 
 struct raw_model {
     const struct value *at;
     const char *name;
-    int64_t layers, hidden, heads, kv_heads, vocabulary, sequence, top_k, tied, activations, traffic, exchange;
+    int64_t layers, hidden, heads, kv_heads, vocabulary, sequence, top_k, tied, activations, traffic, exchange, launch;
     double parameters, active_parameters, expert_parameters, sample_flops;
 };
 struct raw_parallelism {

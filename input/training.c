@@ -34,6 +34,8 @@ static const struct field model_fields[] = {
           .help = "of what is no transformer: bytes a sample moves through the GPU's memory, forward and backward; default 0"),
     FIELD(raw_model, activations, "sample_activations", TYPE_BYTES,
           .help = "of what is no transformer: bytes of a sample kept for the backward pass; default 0"),
+    FIELD(raw_model, launch, "launch", TYPE_DURATION,
+          .help = "of what is no transformer: of a step, whatever its samples (kernels' launches); default 0"),
     FIELD(raw_model, exchange, "sample_exchange", TYPE_BYTES,
           .help = "of what is no transformer: bytes of a sample that all ranks exchange, forward and again backward; default 0"),
 };
@@ -77,16 +79,14 @@ const struct object_type batch_type =
 static const double tera = 1e12;
 
 /* Of a whole node: NICs of up to 400 Gbps, one a GPU where the rate allows it. */
-static struct collective_fabric fabric_of(const struct raw_node_group *g, const struct raw_network *n)
+static void set_fabric(struct collective_fabric *f, const struct raw_node_group *g, const struct raw_network *n)
 {
-    struct collective_fabric f = collective_fabric_default();
-    double rate = (double)n->inter, gpus = g->gpus > 0 ? (double)g->gpus : 1;
+    double rate = (double)n->inter, gpus = (double)g->gpus;
     double nics = rate / gpus >= 100e9 / 8 ? gpus : det_ceil(rate / 50e9);
-    f.nvlink_bytes_per_s = (double)n->intra;
-    f.nics = nics < 1 ? 1 : (unsigned)nics;
-    f.nic_bytes_per_s = rate / f.nics;
-    f.net_latency_s = (double)n->latency / 1e9;
-    return f;
+    f->gpus_per_node = (unsigned)g->gpus;
+    if (f->nvlink_links) f->nvlink_bytes_per_s = (double)n->intra;
+    f->nics = nics < 1 ? 1 : (unsigned)nics;
+    f->nic_bytes_per_s = rate / f->nics;
 }
 
 struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n)
@@ -100,7 +100,7 @@ struct step_hardware *build_hardware(struct build *b, const struct raw_node_grou
     if (!isnan(g->peak_tflops)) h->gpu.peak_flops = g->peak_tflops * tera;
     if (g->gpu_memory != ABSENT) h->gpu.memory_bytes = (double)g->gpu_memory;
     if (!isnan(g->gpu_memory_tbps)) h->gpu.memory_bytes_per_s = g->gpu_memory_tbps * tera;
-    h->fabric = fabric_of(g, n);
+    set_fabric(&h->fabric, g, n);
     return h;
 }
 
@@ -154,6 +154,7 @@ static void fill_shape(struct raw_model *m, const struct model_shape *s)
     fill(&m->traffic, (int64_t)s->sample_traffic);
     fill(&m->activations, (int64_t)s->sample_activations);
     fill(&m->exchange, (int64_t)s->sample_exchange);
+    fill(&m->launch, det_round(s->launch_s * 1e9));
     if (s->hidden) fill(&m->hidden, s->hidden);
     if (s->heads) fill(&m->heads, s->heads);
     if (s->kv_heads) fill(&m->kv_heads, s->kv_heads);
@@ -201,7 +202,7 @@ static bool shape_of(struct build *b, struct raw_model *m, struct model_shape *o
                                  .vocabulary = or_none(m->vocabulary), .sequence = or_none(m->sequence),
                                  .top_k = or_none(m->top_k), .tied = m->tied != 0, .sample_flops = m->sample_flops,
                                  .sample_activations = (double)m->activations, .sample_traffic = (double)m->traffic,
-                                 .sample_exchange = (double)m->exchange };
+                                 .sample_exchange = (double)m->exchange, .launch_s = (double)m->launch / 1e9 };
     return true;
 }
 
@@ -286,7 +287,7 @@ void build_model(struct build *b, struct job_detail *d, struct raw_job *raw)
         return;
     }
     struct step_time t = step_time(in);
+    int64_t parts[N_STEP_PARTS];
     d->step.model = in;
-    d->step.modelled_ns = det_round(step_total(&t) * 1e9);
-    if (d->step.modelled_ns < 1) d->step.modelled_ns = 1;
+    d->step.modelled_ns = step_whole_ns(&t, parts);
 }

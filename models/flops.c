@@ -33,9 +33,9 @@ static const char dlrm[] = "MLPerf Training v3's recommender (DLRM with DCNv2, a
 #define GQA(n, p, l, h, a, kv, v, s, src)                                                                              \
     {.name = n, .parameters = p, .active_parameters = p, .layers = l, .hidden = h, .heads = a, .kv_heads = kv,          \
      .vocabulary = v, .sequence = s, .source = src}
-#define IMAGE(n, p, madds, activations)                                                                                \
-    {.name = n, .parameters = p, .active_parameters = p, .sample_flops = 2 * (madds), .sample_traffic = 32 * (activations), \
-     .sample_activations = 2 * (activations), .source = torchvision}
+#define IMAGE(n, p, madds, activations, layers)                                                                        \
+    {.name = n, .parameters = p, .active_parameters = p, .sample_flops = 2 * (madds), .sample_traffic = 31 * (activations), \
+     .sample_activations = 2 * (activations), .launch_s = 50e-6 * (layers), .source = torchvision}
 
 static const struct model_shape known[] = {
     /*  name              parameters      layers hidden heads vocabulary sequence tied */
@@ -68,11 +68,11 @@ static const struct model_shape known[] = {
      .kv_heads = 8, .vocabulary = 32000, .sequence = 4096, .top_k = 2, .expert_parameters = 32.0 * 8 * 3 * 4096 * 14336,
      .source = "Jiang et al., arXiv 2401.04088: 8 experts of 14336, 2 a token"},
     GPT("vit-l-16",       304326632.0,    24,  1024,  16,   1000,  197, true, "Dosovitskiy et al., arXiv 2010.11929, table 1"),
-    IMAGE("resnet-50",    25557032.0,  4.09e9, 11.1e6),
-    IMAGE("resnet-101",   44549160.0,  7.80e9, 16.2e6),
-    IMAGE("resnet-152",   60192808.0, 11.51e9, 22.6e6),
+    IMAGE("resnet-50",    25557032.0,  4.09e9, 11.1e6, 50),
+    IMAGE("resnet-101",   44549160.0,  7.80e9, 16.2e6, 101),
+    IMAGE("resnet-152",   60192808.0, 11.51e9, 22.6e6, 152),
     {.name = "dlrm-dcnv2", .parameters = DLRM_DENSE, .active_parameters = DLRM_DENSE, .sample_flops = 2.0 * DLRM_DENSE,
-     .sample_traffic = 1.6e6, .sample_exchange = DLRM_EXCHANGE, .source = dlrm},
+     .sample_traffic = 1.4e6, .sample_exchange = DLRM_EXCHANGE, .source = dlrm},
 };
 
 const struct model_shape *model_at(size_t i) { return i < sizeof known / sizeof *known ? &known[i] : NULL; }

@@ -15,9 +15,9 @@
  *   recompute full      one more forward pass of the layers (not of the output layer);
  *   recompute selective one more forward pass of attention's products (FlashAttention does so by itself).
  *   What is no transformer says beside its operations how many bytes a sample moves through memory: convolutions, norms and
- *   embeddings are bound by it. For residual networks it is 32 bytes an activation (Radosavovic et al., arXiv 2003.13678,
- *   count activations: 11.1, 16.2, 22.6 million), which MLPerf's ResNet-50 on 8 A100 gives; docs/models.md has what that
- *   number predicts elsewhere.
+ *   embeddings are bound by it. For residual networks it is 31 bytes an activation (Radosavovic et al., arXiv 2003.13678,
+ *   count activations: 11.1, 16.2, 22.6 million), which MLPerf's ResNet-50 on 8 A100 gives, and 50 us a layer for launches,
+ *   which its run on 64 H100 gives; docs/models.md has what these two numbers predict elsewhere.
  *   megatron_flops      96 B s L h^2 (1 + s/(6h) + V/(16 L h)) an iteration of B sequences, full recompute included:
  *                       Narayanan et al., SC21 (arXiv 2104.04473), equation 3; 12 L h^2 parameters of layers are meant.
  *
@@ -48,6 +48,8 @@ struct model_shape {
                                   are spread over the ranks); of what is no transformer */
     double sample_traffic;     /* bytes that one sample moves through the GPU's memory, forward and backward; of what is no
                                   transformer */
+    double launch_s;           /* of a step, whatever its samples: kernels that last as long as their launch; of what is no
+                                  transformer (those have step_efficiency.h's) */
     const char *source;
 };
 

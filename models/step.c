@@ -4,6 +4,8 @@
  */
 #include "models/step.h"
 
+#include <string.h>
+
 #include "base/detmath.h"
 #include "models/order_statistics.h"
 
@@ -19,11 +21,45 @@ double step_total(const struct step_time *t)
     return sum;
 }
 
+int64_t step_whole_ns(const struct step_time *t, int64_t ns[N_STEP_PARTS])
+{
+    int64_t sum = 0;
+    for (int k = 0; k < N_STEP_PARTS; k++) sum += ns[k] = det_round(t->part[k] * 1e9);
+    if (sum < 1) sum = ns[STEP_COMPUTE] = 1;
+    return sum;
+}
+
+/* Of a GPU family: compute capability, NVLinks (vendors' datasheets), and whether a switch joins them. */
+static const struct { const char *family; enum collective_library library; unsigned generation, links; bool joined; } families[] = {
+    {"v100", COLLECTIVE_NCCL, 70, 6, false},    {"a100", COLLECTIVE_NCCL, 80, 12, true}, {"h100", COLLECTIVE_NCCL, 90, 18, true},
+    {"b200", COLLECTIVE_NCCL, 100, 18, true},   {"t4", COLLECTIVE_NCCL, 75, 0, false},   {"a10g", COLLECTIVE_NCCL, 86, 0, false},
+    {"l4", COLLECTIVE_NCCL, 89, 0, false},      {"l40s", COLLECTIVE_NCCL, 89, 0, false},
+    {"mi300x", COLLECTIVE_RCCL, 94, 7, false},
+};
+#define NVLINK_LEAST_BYTES_PER_S 100e9 /* a card of an NVLink family with less is on PCIe */
+
+static struct collective_fabric usual_fabric(const struct gpu_spec *gpu)
+{
+    struct collective_fabric f = collective_fabric_default();
+    bool linked = gpu->link_bytes_per_s >= NVLINK_LEAST_BYTES_PER_S;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strcmp(families[i].family, gpu->family) != 0) continue;
+        f.library = families[i].library;
+        f.gpu_generation = families[i].generation;
+        f.nvlink_links = linked ? families[i].links : 0;
+        f.nvlink_switch = linked && families[i].joined;
+    }
+    f.nvlink_bytes_per_s = linked ? gpu->link_bytes_per_s : 0;
+    f.nics = linked ? 8 : 1;
+    f.nic_bytes_per_s = gpu->node_bytes_per_s / f.nics;
+    return f;
+}
+
 struct step_hardware step_hardware_of(const struct gpu_spec *gpu)
 {
     return (struct step_hardware){.gpu = *gpu, .kernels = gpu_coefficients_default(gpu->family),
                                   .common = step_coefficients_default, .workspace_bytes = STEP_WORKSPACE_BYTES,
-                                  .fabric = collective_fabric_default()};
+                                  .fabric = usual_fabric(gpu)};
 }
 
 /* ---- what makes sense ---- */
@@ -247,7 +283,7 @@ struct step_time step_time(const struct step_input *in)
     reduce_gradients(in, &u, &t, m);
     t.optimizer_s = optimizer_s(in);
     double one = u.forward_s + u.backward_s;
-    t.fixed_s = in->hardware.efficiency > 0 || !in->model.layers ? 0 : in->hardware.common.step_s;
+    t.fixed_s = in->hardware.efficiency > 0 ? 0 : in->model.layers ? in->hardware.common.step_s : in->model.launch_s;
     t.part[STEP_COMPUTE] = m * one + t.optimizer_s + t.fixed_s;
     for (int k = 0; k < N_STEP_TRAFFICS; k++) t.part[STEP_COMMUNICATION] += t.exposed[k];
     t.part[STEP_BUBBLE] = (in->split.pipeline - 1.0) / in->split.interleave * (one + u.exchanged_s);

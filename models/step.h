@@ -54,7 +54,8 @@ struct step_hardware {
     double workspace_bytes;    /* a GPU: CUDA context, buffers of the collectives, fragmentation */
     struct collective_fabric fabric; /* of a whole node; groups that run at once share its NICs */
 };
-/* With the default coefficients; `efficiency` 0, the default workspace and fabric. */
+/* With the default coefficients; `efficiency` 0, the default workspace, and the node that is usually built with it: 8 of them,
+ * with a network card each where they have NVLink. */
 struct step_hardware step_hardware_of(const struct gpu_spec *);
 #define STEP_WORKSPACE_BYTES 2147483648.0 /* the order of CUDA context (0.5 GB), NCCL's and cuBLAS' buffers (1 GB) and gaps */
 
@@ -92,6 +93,8 @@ struct step_time {
     double mfu, hfu;                 /* of the whole step */
 };
 double step_total(const struct step_time *);
+/* Parts in whole ns, each rounded; their sum, at least 1, is the length of a step in the simulator. */
+int64_t step_whole_ns(const struct step_time *, int64_t ns[N_STEP_PARTS]);
 
 /* What makes no sense (static text), or NULL. */
 const char *step_problem(const struct step_input *);

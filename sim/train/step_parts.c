@@ -120,7 +120,7 @@ static void modelled(const struct sim *s, const struct job *j, const uint32_t *n
     in.place.run = shortest_run(nodes, ranks) * gpus;
     in.noise = noise_of(s, nodes, ranks);
     struct step_time t = step_time(&in);
-    for (int k = 0; k < N_STEP_PARTS; k++) out->ns[k] = det_round(t.part[k] * 1e9);
+    step_whole_ns(&t, out->ns);
     out->together = in.place.run;
     out->edge_bytes = det_round(t.fabric_bytes * in.place.run);
 }
@@ -133,8 +133,8 @@ int64_t step_nominal_of(const struct sim *s, const struct job *j)
     if (gpus == 0 || gpus == parallel_ranks(&in.split)) return spec->modelled_ns;
     divide(&in.split, gpus);
     struct step_time t = step_time(&in);
-    int64_t ns = det_round(step_total(&t) * 1e9);
-    return ns < 1 ? 1 : ns;
+    int64_t parts[N_STEP_PARTS];
+    return step_whole_ns(&t, parts);
 }
 
 /* ---- data ---- */

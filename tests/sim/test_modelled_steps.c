@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/detmath.h"
 #include "base/str.h"
 #include "input/check.h"
 #include "tests/support/temp_run.h"
@@ -75,12 +74,12 @@ static void parts_are_the_models(void **state)
     struct outcome o = simulate(4, "", "\"replicas\": 4, \"gpus\": 8, " LLAMA("\"tensor\": 4, \"pipeline\": 2, \"zero\": 1"), "pack");
     struct step_time t = step_time(&o.in);
     assert_int_equal(o.finished_ns, 10 * o.nominal_ns);
-    assert_int_equal(o.nominal_ns, det_round(step_total(&t) * 1e9));
+    int64_t parts[N_STEP_PARTS];
+    assert_int_equal(o.nominal_ns, step_whole_ns(&t, parts));
     static const enum activity of[] = {ACT_COMPUTE, ACT_COMMUNICATION, ACT_DATA_WAIT, ACT_BUBBLE, ACT_STRAGGLER};
     share_ns all = 0;
     for (int k = 0; k < N_STEP_PARTS; k++) {
-        double want = t.part[k] * 10 * 32000 * 1e9, got = (double)o.sum[of[k]];
-        assert_true(fabs(got - want) <= 32000.0 * 20); /* within a ns a part and step */
+        assert_true(o.sum[of[k]] == (share_ns)32000 * 10 * (share_ns)parts[k]);
         all += o.sum[of[k]];
     }
     assert_true(all == (share_ns)32000 * (share_ns)o.finished_ns);
@@ -97,7 +96,8 @@ static void a_tensor_group_across_nodes_is_slow(void **state)
     assert_int_equal(packed.finished_ns, 10 * packed.nominal_ns);
     spread.in.place.run = 4;
     struct step_time t = step_time(&spread.in);
-    assert_int_equal(spread.finished_ns, 10 * det_round(step_total(&t) * 1e9));
+    int64_t parts[N_STEP_PARTS];
+    assert_int_equal(spread.finished_ns, 10 * step_whole_ns(&t, parts));
     assert_true(spread.finished_ns > 2 * packed.finished_ns);
     assert_true(spread.sum[ACT_COMPUTE] == packed.sum[ACT_COMPUTE]);
     assert_true(spread.sum[ACT_COMMUNICATION] > 5 * packed.sum[ACT_COMMUNICATION]);
