@@ -86,11 +86,11 @@ static const struct object_type network_type =
 static const struct field storage_fields[] = {
     FIELD(raw_storage, name, "name", TYPE_STRING, .required = true, .help = "as checkpoints and data name it"),
     FIELD(raw_storage, kind, "kind", TYPE_WORD, WORDS(storage_kinds), .fallback = "shared",
-          .help = "local storage is lost with its node, and each node has its own"),
+          .help = "local: the disks of each node; what is on them is lost with the node"),
     FIELD(raw_storage, write, "write", TYPE_BANDWIDTH, .required = true, .min = 1, .max = INT64_MAX - 1,
-          .help = "bandwidth of all writers"),
+          .help = "bandwidth of all writers; of a local store, of one node's disks"),
     FIELD(raw_storage, read, "read", TYPE_BANDWIDTH, .required = true, .min = 1, .max = INT64_MAX - 1,
-          .help = "bandwidth of all readers"),
+          .help = "bandwidth of all readers; of a local store, of one node's disks"),
 };
 static const struct object_type storage_type = OBJECT(raw_storage, storage_fields, "storage", "A store of checkpoints and data.");
 

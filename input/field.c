@@ -94,11 +94,16 @@ static void set_int(struct reader *r, const struct field *f, const struct value 
         return;
     }
     int64_t x;
+    if (f->special && v->kind == VALUE_STRING && strcmp(v->text, f->special) == 0) {
+        *out = SPECIAL;
+        return;
+    }
     const char *wrong = field_parse(f, v->text, &x);
     int64_t min = f->min, max = f->max;
     if (min == 0 && max == 0) min = 0, max = INT64_MAX - 1;
     if (wrong) {
         value_error(r->diag, v, "%s: %s", v->text, wrong);
+        if (f->special) diag_help(r->diag, "or \"%s\"", f->special);
     } else if (x < min || x > max) {
         out_of_range(r, f, v, x < min);
     } else {

@@ -39,7 +39,8 @@
 #include "base/str.h"
 #include "input/value.h"
 
-#define ABSENT INT64_MIN
+#define ABSENT  INT64_MIN
+#define SPECIAL (INT64_MIN + 1)
 
 enum field_type {
     TYPE_STRING, TYPE_ANY, TYPE_WORD, TYPE_BOOL, TYPE_INT, TYPE_DURATION, TYPE_BYTES, TYPE_BANDWIDTH,
@@ -59,6 +60,7 @@ struct field {
     const char *const *words;      /* WORD */
     size_t n_words;
     int64_t min, max;  /* INT and the int64_t quantities; both 0: 0 .. INT64_MAX for units, any for INT */
+    const char *special; /* int64_t quantities: a word that may stand for one, read as SPECIAL */
     bool required;
     bool always;       /* OBJECT: made of fallbacks when absent */
     bool hidden;       /* read, and written nowhere: a profile's name, whose content stands in the other keys */

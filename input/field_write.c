@@ -124,6 +124,10 @@ static void write_list(struct json_writer *w, const struct field *f, struct list
 
 static void write_int(struct json_writer *w, const struct field *f, int64_t x)
 {
+    if (f->special && x == SPECIAL) {
+        json_write_string(w, f->special);
+        return;
+    }
     switch (f->type) {
     case TYPE_WORD: json_write_string(w, f->words[x]); return;
     case TYPE_BOOL: json_write_bool(w, x != 0); return;

@@ -49,19 +49,6 @@ static const struct field step_fields[] = {
 static const struct object_type step_type =
     OBJECT(raw_step, step_fields, "step", "The parts of a training step.", .shorthand = "compute");
 
-static const struct field checkpoint_fields[] = {
-    FIELD(raw_checkpoint, interval, "interval", TYPE_DURATION, .required = true, .min = 1, .max = INT64_MAX - 1,
-          .help = "between saves, of training time"),
-    FIELD(raw_checkpoint, save, "save", TYPE_DURATION, .help = "for which training stops; default: size over the store's write"),
-    FIELD(raw_checkpoint, background, "background", TYPE_DURATION, .fallback = "0",
-          .help = "until the save is durable after training goes on (asynchronous)"),
-    FIELD(raw_checkpoint, load, "load", TYPE_DURATION, .help = "default: size over the store's read"),
-    FIELD(raw_checkpoint, size, "size", TYPE_BYTES, .help = "of a checkpoint, with \"storage\""),
-    FIELD(raw_checkpoint, storage, "storage", TYPE_STRING, .help = "a store of the cluster"),
-};
-static const struct object_type checkpoint_type =
-    OBJECT(raw_checkpoint, checkpoint_fields, "checkpoint", "When and how a job saves.", .shorthand = "interval");
-
 static const struct field elastic_fields[] = {
     FIELD(raw_elastic, min, "minReplicas", TYPE_INT, .min = 1, .max = 1000000, .help = "default: replicas"),
     FIELD(raw_elastic, max, "maxReplicas", TYPE_INT, .min = 1, .max = 1000000, .help = "default: replicas"),
@@ -244,31 +231,6 @@ static void build_roles(struct build *b, struct job_detail *d, const struct raw_
 
 /* ---- the rest of a class ---- */
 
-static void build_checkpoint(struct build *b, struct job_detail *d, struct raw_checkpoint *raw)
-{
-    if (!raw) return;
-    const struct storage *store = NULL;
-    for (uint32_t i = 0; raw->storage && i < b->s->cluster.n_storage; i++)
-        if (strcmp(b->s->cluster.storage[i].name, raw->storage) == 0) store = &b->s->cluster.storage[i];
-    if (raw->storage && !store) {
-        const char *names[40];
-        size_t n = 0;
-        for (uint32_t i = 0; i < b->s->cluster.n_storage && n < 40; i++) names[n++] = b->s->cluster.storage[i].name;
-        name_error(b->diag, place_of(raw->at, "storage"), "storage", raw->storage, names, n);
-    }
-    if ((raw->size != ABSENT) != (raw->storage != NULL))
-        value_error(b->diag, raw->at, "\"size\" and \"storage\" go together: they give the times to save and load");
-    if (store && raw->size != ABSENT) {
-        double ns = (double)raw->size * 1e9;
-        if (raw->save == ABSENT) raw->save = (int64_t)(ns / store->write_bytes_per_s + 0.5);
-        if (raw->load == ABSENT) raw->load = (int64_t)(ns / store->read_bytes_per_s + 0.5);
-    }
-    if (raw->save == ABSENT) raw->save = 0;
-    if (raw->load == ABSENT) raw->load = 0;
-    d->checkpoint = (struct checkpoint_spec){ raw->interval == ABSENT ? 0 : raw->interval, raw->save, raw->background,
-                                              raw->load };
-}
-
 static void build_step(struct build *b, struct job_detail *d, const struct raw_step *raw)
 {
     if (!raw) return;
@@ -378,7 +340,7 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
     build_step(b, &d, raw->step);
     build_model(b, &d, raw);
     build_data(b, &d, raw);
-    build_checkpoint(b, &d, raw->checkpoint);
+    build_checkpoint(b, &d, raw->checkpoint, (uint32_t)b->details.n);
     build_wish(b, &d, raw->topology);
     check_lifecycle(b, raw, &d);
     array_push(&b->details, d);

@@ -88,7 +88,12 @@ struct raw_parallelism {
     double overlap;
 };
 struct raw_batch { const struct value *at; int64_t global, micro, recompute, precision; };
-struct raw_checkpoint { const struct value *at; int64_t interval, save, background, load, size; const char *storage; };
+struct raw_checkpoint {
+    const struct value *at;
+    int64_t interval, save, background, load, size, optimizer, sharded, async, process, copy;
+    double parameters;
+    const char *storage;
+};
 struct raw_elastic { const struct value *at; int64_t min, max, max_restarts; };
 struct raw_data {
     const struct value *at;
@@ -208,7 +213,7 @@ struct raw_scenario {
 extern const struct object_type cluster_type, kernels_type, model_type, parallelism_type, batch_type, data_type, queue_type,
     cohort_type, priority_type, workload_type, faults_type,
     approach_type, run_type, job_type, scenario_type, generate_type;
-extern const struct object_type preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
+extern const struct object_type checkpoint_type, preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
 
 /* Words shared by tables; the enums of quota.h and kinds.h number them. */
 extern const char *const queueing_strategy_names[2], *const preempt_within_names[3], *const preempt_reclaim_names[3],
@@ -227,6 +232,9 @@ struct job_table {
     struct hmap ids; /* of explicit jobs -> place in v */
 };
 
+/* A class whose checkpoint interval is "optimal". */
+struct optimal_interval { struct raw_checkpoint *raw; uint32_t detail; };
+
 /* What the builders share while one scenario is made. */
 struct build {
     struct scenario *s;
@@ -237,6 +245,7 @@ struct build {
     struct name_table teams, queues;
     struct reader reader;
     struct { struct job_detail *v; size_t n, cap; } details;
+    ARRAY(struct optimal_interval) optimal; /* checkpoint intervals that wait for the failure rates */
     struct job_table jobs;
 };
 
@@ -321,6 +330,11 @@ bool build_work(struct build *b, struct raw_job *raw, const struct job_detail *d
                 struct job_spec *job);
 /* Queue, team, priority; `object`: whose labels say what raw does not, or NULL. */
 void build_owner(struct build *b, const struct raw_job *raw, const struct object_job *object, struct job_spec *job);
+
+/* job_checkpoint.c: d->checkpoint; `detail`: the place that d will have in b->details. Later, when failures are known, the
+ * optimal intervals. */
+void build_checkpoint(struct build *b, struct job_detail *d, struct raw_checkpoint *raw, uint32_t detail);
+void build_optimal_intervals(struct build *b);
 
 /* A class of jobs whose times and ids something else gives (`what`: "the trace"); keys that it gives are errors. */
 uint32_t build_class(struct build *b, struct raw_job *raw, const char *what);

@@ -52,6 +52,7 @@ static void build_sections(struct build *b, const char *approach)
     build_run(b, raw->run);
     build_workload(b, objects);
     build_faults(b, raw->faults);
+    build_optimal_intervals(b);
 }
 
 static void read_document(struct build *b, struct json_doc *doc, const char *approach, const char *const *overrides)
@@ -79,6 +80,7 @@ static struct scenario *from_document(struct json_doc *doc, const char *file, co
                        .reader = { .arena = &s->arena, .diag = d } };
     read_document(&b, doc, approach ? arena_strdup(&s->arena, approach) : NULL, overrides);
     json_free(doc);
+    array_free(&b.optimal);
     if (diag_errors(d) > errors) {
         scenario_free(s);
         return NULL;

@@ -26,6 +26,7 @@
 #include "input/objects.h"
 #include "input/quota.h"
 #include "input/stack.h"
+#include "models/checkpoint.h"
 #include "models/step.h"
 
 #define TIME_NEVER INT64_MAX
@@ -70,6 +71,7 @@ struct network_model { /* first alpha-beta model; the models issue replaces it *
     bool contention, spare[7];     /* links are shared */
 };
 
+/* Bandwidth of all writers and readers together; of a local store, that of one node's disks. */
 struct storage { const char *name; double write_bytes_per_s, read_bytes_per_s; bool local; /* lost with its node */ };
 
 struct cluster_spec {
@@ -98,11 +100,18 @@ struct role_spec {
 };
 enum { MAX_ROLES = 8 };
 
+enum { NO_STORAGE = UINT32_MAX, FROM_SIZE = -1 };
 struct checkpoint_spec {
     int64_t interval_ns;   /* between saves, of training time; 0: none */
-    int64_t save_ns;       /* blocking part */
+    int64_t save_ns;       /* blocking part; FROM_SIZE: checkpoint_times_of says it, as for the next two */
     int64_t background_ns; /* async: durable so much later; 0: sync */
     int64_t load_ns;
+    int64_t size_bytes;    /* of all of it; 0: not said */
+    uint32_t storage;      /* of the cluster's, or NO_STORAGE */
+    bool sharded;          /* every rank writes its share; else rank 0 writes all */
+    bool async;            /* training stops for the copy to host memory only */
+    bool node_limits;      /* sharded or process was given: the nodes' links and processes count, not the store alone */
+    double process_bytes_per_s, copy_bytes_per_s; /* of one process to the store (0: no limit); of a GPU to host memory */
 };
 
 struct elastic_spec { uint32_t min, max, max_restarts; /* max 0: not elastic */ };
@@ -313,6 +322,8 @@ void scenario_free(struct scenario *);
 
 /* Id of a job as text; buf of >= 24 bytes is used for numbers. */
 const char *job_id(const struct scenario *, const struct job_spec *, char buf[24]);
+/* Save, stall, background and load of a job's checkpoint on so many GPUs and nodes, undisturbed by others. */
+struct checkpoint_times checkpoint_times_of(const struct scenario *, const struct checkpoint_spec *, uint32_t gpus, uint32_t nodes);
 /* Total shares of a job, over all roles that hold GPUs. */
 int64_t job_shares(const struct scenario *, const struct job_spec *);
 uint32_t job_role_replicas(const struct scenario *, const struct job_spec *, uint32_t role_index);

@@ -35,6 +35,10 @@ static void value_text(const struct markup *m, const struct field *f, struct str
     if (f->sub) m->type(out, f->sub);
     if (f->type == TYPE_MAP) str_append(out, " by name");
     if (!f->sub && f->type != TYPE_WORD) str_append(out, type_names[f->type]);
+    if (f->special) {
+        str_append(out, " or ");
+        m->code(out, f->special);
+    }
 }
 
 /* ---- Markdown ---- */

@@ -63,6 +63,7 @@ static void on_node(struct sim *s, uint32_t node, bool up)
         ledger_down(s->ledger, group, s->node_state[node], pool_node_down(s->pool, node), sim_now(s));
     }
     s->up_shares += up ? all : -all;
+    if (!up && s->node_lost_ns && s->node_state[node] != ACT_DRAINED) s->node_lost_ns[node] = sim_now(s);
     sim_record(s, REC_NODE_STATE, NULL, node, s->node_state[node], all, 0);
     tell_holders(s, node, up);
     if (s->kube && up) kube_node_back(s->kube, node);
@@ -93,6 +94,9 @@ static void add_nodes(struct sim *s)
 {
     const struct cluster_spec *c = &s->scenario->cluster;
     s->node_state = xcalloc(c->n_nodes + 1, sizeof *s->node_state);
+    for (uint32_t i = 0; i < c->n_storage && !s->node_lost_ns; i++)
+        if (c->storage[i].local) s->node_lost_ns = xmalloc((c->n_nodes + 1) * sizeof *s->node_lost_ns);
+    for (uint32_t i = 0; s->node_lost_ns && i < c->n_nodes; i++) s->node_lost_ns[i] = -1;
     for (uint32_t g = 0; g < c->n_groups; g++) {
         int64_t shares = (int64_t)c->groups[g].count * c->groups[g].gpus * SHARES_PER_GPU;
         ledger_exist(s->ledger, g, shares, 0);
@@ -266,6 +270,7 @@ static void destroy(struct sim *s)
     free(s->by_index);
     free(s->blocked_shares);
     free(s->node_state);
+    free(s->node_lost_ns);
     arena_free(&s->arena);
     free(s);
 }

@@ -36,9 +36,16 @@ static void cancel(struct ray_train *t, struct event_id *e)
     *e = EVENT_NONE;
 }
 
-static void step_after(struct ray_train *t, int64_t ns, event_fn *fn)
+/* What the controller was about to do does not come. */
+static void cancel_step(struct ray_train *t)
 {
     cancel(t, &t->step);
+    train_load_stop(t->sim, progress(t));
+}
+
+static void step_after(struct ray_train *t, int64_t ns, event_fn *fn)
+{
+    cancel_step(t);
     t->step = event_after(t->sim->events, ns, EVENT_CONTROL, fn, t);
 }
 
@@ -64,7 +71,7 @@ static void shut_group(struct ray_train *t, enum activity activity)
 {
     halt(t, activity);
     cancel(t, &t->timeout);
-    cancel(t, &t->step);
+    cancel_step(t);
     cancel(t, &t->resize);
     t->failing = false;
     if (!t->pg) return;
@@ -211,11 +218,14 @@ static void on_joined(void *ctx, void *arg)
 {
     (void)ctx;
     struct ray_train *t = arg;
-    int64_t load_ns = train_load_ns(t->sim, progress(t));
+    uint32_t *nodes = rank_nodes(t);
+    int64_t load_ns = train_load(t->sim, progress(t), nodes, t->workers, on_loaded, t);
+    free(nodes);
+    t->step = EVENT_NONE;
     cancel(t, &t->timeout);
     t->ops->enter(t, ACT_CHECKPOINT_LOAD);
     wait_for(t, WAIT_CHECKPOINT_LOAD);
-    step_after(t, load_ns, on_loaded);
+    if (load_ns != TRAIN_LOADING) step_after(t, load_ns, on_loaded);
 }
 
 static void on_actors(void *ctx, void *arg)
@@ -379,7 +389,7 @@ static void on_node_stopped(struct ray_train *t, const struct raylet *r)
     bool silent = r->pod && r->pod->pod->node_lost;
     if (t->failing || !sits_on(t, r)) return;
     fail(t, ACT_STALLED);
-    cancel(t, &t->step);
+    cancel_step(t);
     cancel(t, &t->timeout);
     if (!silent) notice_after(t, stack_of(t)->nccl_reset);
 }

@@ -187,6 +187,7 @@ struct sim {
     ARRAY(struct job *) dependents; /* wait for other jobs to end */
     size_t n_succeeded, n_failed;
     bool interrupted;
+    int64_t *node_lost_ns;         /* when each node last went down, -1: never; NULL without local stores */
     uint8_t *node_state;           /* ACT_FREE when up, else the activity of its free shares */
 };
 

@@ -46,9 +46,16 @@ static void each(struct batch_job *b, enum rank_place r, void (*fn)(struct batch
     }
 }
 
-static void after(struct batch_job *b, int64_t delay_ns, event_fn *fn)
+/* What the group was about to do does not come. */
+static void cancel_step(struct batch_job *b)
 {
     event_cancel(sim_of(b)->events, b->step);
+    if (b->job->live) train_load_stop(sim_of(b), b->job->live->train);
+}
+
+static void after(struct batch_job *b, int64_t delay_ns, event_fn *fn)
+{
+    cancel_step(b);
     b->step_at_ns = now_of(b) + delay_ns;
     b->step = event_after(sim_of(b)->events, delay_ns, EVENT_CONTROL, fn, b);
 }
@@ -136,7 +143,9 @@ static void load_activity(struct batch_job *b, struct pod *p) { activity(b, p, A
 static void on_met(void *ctx, void *arg)
 {
     struct batch_job *b = arg;
-    int64_t load = train_load_ns(sim_of(b), b->job->live->train);
+    uint32_t *nodes = rank_nodes(b);
+    int64_t load = train_load(sim_of(b), b->job->live->train, nodes, b->n_in, on_loaded, b);
+    free(nodes);
     b->step = EVENT_NONE;
     if (load == 0) {
         on_loaded(ctx, b);
@@ -145,7 +154,7 @@ static void on_met(void *ctx, void *arg)
     b->phase = GROUP_LOADING;
     each(b, PLACE_IN, load_activity);
     batch_refresh_wait(b);
-    after(b, load, on_loaded);
+    if (load != TRAIN_LOADING) after(b, load, on_loaded);
 }
 
 static void join(struct batch_job *b, struct pod *p)
@@ -269,7 +278,7 @@ void job_ranks_down(struct batch_job *b, struct pod *p, bool silent)
     enter(b, p, PLACE_OUT);
     if (was == PLACE_IN) broken(b, silent ? k->nccl_timeout : k->nccl_reset);
     if (b->phase == GROUP_BROKEN && b->n_stuck == 0) { /* nobody is left to notice */
-        event_cancel(sim_of(b)->events, b->step);
+        cancel_step(b);
         b->phase = GROUP_IDLE;
         gather(b);
     }

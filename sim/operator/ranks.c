@@ -57,9 +57,16 @@ static void each(struct torch_job *t, enum rank_state s, void (*fn)(struct torch
 
 static bool is_over(const struct torch_job *t) { return t->job->flags & JOB_ENDED; }
 
-static void after(struct torch_job *t, int64_t delay_ns, event_fn *fn)
+/* What the group was about to do does not come. */
+static void cancel_step(struct torch_job *t)
 {
     event_cancel(sim_of(t)->events, t->step);
+    if (t->job->live) train_load_stop(sim_of(t), t->job->live->train);
+}
+
+static void after(struct torch_job *t, int64_t delay_ns, event_fn *fn)
+{
+    cancel_step(t);
     t->step_at_ns = now_of(t) + delay_ns;
     t->step = event_after(sim_of(t)->events, delay_ns, EVENT_CONTROL, fn, t);
 }
@@ -186,7 +193,9 @@ static void load_activity(struct torch_job *t, struct pod *p) { activity(t, p, A
 static void on_met(void *ctx, void *arg)
 {
     struct torch_job *t = arg;
-    int64_t load = train_load_ns(sim_of(t), t->job->live->train);
+    uint32_t *nodes = rank_nodes(t);
+    int64_t load = train_load(sim_of(t), t->job->live->train, nodes, t->n_in, on_loaded, t);
+    free(nodes);
     (void)ctx;
     t->step = EVENT_NONE;
     if (load == 0) {
@@ -196,7 +205,7 @@ static void on_met(void *ctx, void *arg)
     t->phase = GROUP_LOADING;
     each(t, RANK_IN, load_activity);
     torch_refresh_wait(t);
-    after(t, load, on_loaded);
+    if (load != TRAIN_LOADING) after(t, load, on_loaded);
 }
 
 /* ---- meeting ---- */
@@ -355,7 +364,7 @@ void ranks_process_down(struct torch_job *t, struct pod *p, bool silent)
     enter(t, p, RANK_OUT);
     if (was == RANK_IN) broken(t, silent ? k->nccl_timeout : k->nccl_reset);
     if (t->phase == GROUP_BROKEN && t->n_stuck == 0) { /* nobody is left to notice */
-        event_cancel(sim_of(t)->events, t->step);
+        cancel_step(t);
         t->phase = GROUP_IDLE;
         gather(t);
     }
@@ -413,7 +422,7 @@ const struct train_hooks torch_train_hooks = {.end = on_end, .crash = on_crash, 
 void ranks_job_over(struct torch_job *t)
 {
     event_cancel(sim_of(t)->events, t->join);
-    if (t->phase == GROUP_IDLE) event_cancel(sim_of(t)->events, t->step);
+    if (t->phase == GROUP_IDLE) cancel_step(t);
 }
 
 void ranks_close(struct torch_job *t)

@@ -18,6 +18,7 @@
 #include "sim/cluster/calendar.h"
 #include "sim/cluster/network.h"
 #include "sim/train/data_wait.h"
+#include "sim/train/save.h"
 #include "sim/train/step_parts.h"
 
 typedef __int128 wide;
@@ -42,7 +43,8 @@ struct train {
     int64_t step, into_ns;                 /* position at since_ns: real ns into the step, at length_ns */
     int64_t length_ns;                     /* of a step, real */
     int64_t high_step, high_into;          /* furthest position ever, into in nominal ns */
-    int64_t durable, pending, pending_at;  /* last durable step; step of a save under way in the background */
+    struct saves saves;
+    bool save_waits;                       /* SAVING: for the one before, which is in the background still */
     int64_t since_ns;
     struct step_parts parts;
     struct net_pace pace, reads;           /* its traffic between nodes, and from the store of its data, while ranks step */
@@ -60,6 +62,8 @@ struct train {
 };
 
 /* ---- creation ---- */
+
+static void on_written(struct sim *s, struct saves *v);
 
 static void fault_draw(struct fault_clock *f)
 {
@@ -101,7 +105,7 @@ struct train *train_create(struct sim *s, struct job *j, const struct train_hook
     t->total_steps = j->spec->work_ns / t->step_ns;
     t->tail_ns = j->spec->work_ns % t->step_ns;
     t->length_ns = t->step_ns;
-    t->pending = -1;
+    saves_init(s, &t->saves, j, on_written);
     if (d->checkpoint.interval_ns > 0)
         t->save_every = d->checkpoint.interval_ns < t->step_ns ? 1 : d->checkpoint.interval_ns / t->step_ns;
     t->clocks[CLOCK_CRASH] = fault_clock(s, j, d->crash_mtbf_ns, CLOCK_CRASH);
@@ -116,6 +120,7 @@ void train_destroy(struct sim *s, struct train *t)
     event_cancel(s->events, t->timer);
     net_pace_stop(s, &t->pace);
     net_pace_stop(s, &t->reads);
+    saves_free(s, &t->saves);
     free(t->nodes);
     free(t);
 }
@@ -257,17 +262,8 @@ static void end_stepping(struct sim *s, struct train *t)
 
 /* ---- checkpoints ---- */
 
-static void settle_background(const struct sim *s, struct train *t)
-{
-    if (t->pending >= 0 && t->pending_at <= sim_now(s)) {
-        t->durable = t->pending;
-        t->pending = -1;
-    }
-}
-
 static void begin_save(struct sim *s, struct train *t)
 {
-    settle_background(s, t);
     sim_record(s, REC_CHECKPOINT, t->job, 0, 0, t->step, 0);
     t->since_ns = sim_now(s);
     t->segment = SAVING;
@@ -282,11 +278,8 @@ static void book_save(struct sim *s, struct train *t)
 
 static void end_save(struct sim *s, struct train *t)
 {
-    const struct checkpoint_spec *c = &job_detail_of(s, t->job)->checkpoint;
     book_save(s, t);
-    t->pending = t->step;
-    t->pending_at = sim_now(s) + c->background_ns;
-    settle_background(s, t);
+    saves_written(s, &t->saves, t->step, t->nodes, t->ranks);
     sim_record(s, REC_CHECKPOINT, t->job, 0, 1, t->step, 0);
 }
 
@@ -416,17 +409,38 @@ static void on_fault(struct sim *s, struct train *t, enum clock_kind kind)
     else t->hooks->crash(s, t->job, rank);
 }
 
+static void saved(struct sim *s, struct train *t)
+{
+    end_save(s, t);
+    step_or_stall(s, t);
+}
+
 /* As the last act of an event: a save during which nothing else happens needs no event of its own. */
+static void write_save(struct sim *s, struct train *t)
+{
+    int64_t done = sim_now(s) + t->saves.save_ns;
+    t->save_waits = false;
+    t->timer = EVENT_NONE;
+    if (saves_write(s, &t->saves, t->nodes, t->ranks)) return;
+    if (event_skip_to(s->events, done)) saved(s, t);
+    else t->timer = event_at(s->events, done, EVENT_CONTROL, on_timer, t);
+}
+
 static void save(struct sim *s, struct train *t)
 {
-    int64_t done = sim_now(s) + job_detail_of(s, t->job)->checkpoint.save_ns;
     begin_save(s, t);
-    if (!event_skip_to(s->events, done)) {
-        t->timer = event_at(s->events, done, EVENT_CONTROL, on_timer, t);
-        return;
-    }
-    end_save(s, t);
-    arm(s, t);
+    t->save_waits = saves_underway(s, &t->saves);
+    if (!t->save_waits) write_save(s, t);
+    else if (t->saves.pending_ns < INT64_MAX)
+        t->timer = event_at(s->events, t->saves.pending_ns, EVENT_CONTROL, on_timer, t);
+}
+
+static void on_written(struct sim *s, struct saves *v)
+{
+    struct train *t = (struct train *)(void *)((char *)v - offsetof(struct train, saves));
+    if (t->segment != SAVING) return; /* one that was in the background */
+    if (t->save_waits) write_save(s, t);
+    else saved(s, t);
 }
 
 static void on_timer(void *ctx, void *arg)
@@ -434,8 +448,9 @@ static void on_timer(void *ctx, void *arg)
     struct sim *s = ctx;
     struct train *t = arg;
     if (t->segment == SAVING) {
-        end_save(s, t);
-        step_or_stall(s, t);
+        bool waited = t->save_waits && !saves_underway(s, &t->saves);
+        if (waited) write_save(s, t);
+        else saved(s, t);
         return;
     }
     end_stepping(s, t);
@@ -483,19 +498,24 @@ void train_halt(struct sim *s, struct train *t)
     if (t->segment == STEPPING) end_stepping(s, t);
     else if (t->segment == SAVING) book_save(s, t);
     else book_stall(s, t);
+    if (t->segment == SAVING && !t->save_waits) saves_stop_write(s, &t->saves);
     stop(s, t);
+}
+
+static int64_t back_to(struct sim *s, struct train *t, int64_t step)
+{
+    int64_t lost = t->step - step;
+    if (lost || t->into_ns) sim_record(s, REC_ROLLBACK, t->job, 0, 0, t->step, step);
+    t->step = step;
+    t->into_ns = 0;
+    return lost;
 }
 
 int64_t train_roll_back(struct sim *s, struct train *t)
 {
     assert(t->segment == IDLE);
-    settle_background(s, t);
-    int64_t lost = t->step - t->durable;
-    if (lost || t->into_ns) sim_record(s, REC_ROLLBACK, t->job, 0, 0, t->step, t->durable);
-    t->step = t->durable;
-    t->into_ns = 0;
-    t->pending = -1;
-    return lost;
+    saves_drop(s, &t->saves);
+    return back_to(s, t, t->saves.durable);
 }
 
 bool train_running(const struct train *t) { return t->segment != IDLE; }
@@ -505,7 +525,15 @@ bool train_done(const struct train *t)
     return t->step > t->total_steps || (t->step == t->total_steps && time_to_end(t) <= 0);
 }
 
-int64_t train_load_ns(const struct sim *s, const struct train *t)
+int64_t train_load(struct sim *s, struct train *t, const uint32_t *nodes, uint32_t ranks, event_fn *loaded, void *arg)
 {
-    return t->durable > 0 ? job_detail_of(s, t->job)->checkpoint.load_ns : 0;
+    bool from_durable = t->step == t->saves.durable;
+    saves_look(s, &t->saves, nodes, ranks);
+    if (from_durable) back_to(s, t, t->saves.durable);
+    return saves_load(s, &t->saves, nodes, ranks, loaded, arg);
+}
+
+void train_load_stop(struct sim *s, struct train *t)
+{
+    if (t) saves_stop_load(s, &t->saves);
 }

@@ -19,8 +19,9 @@
  * count as running, as in a save; a save under way is finished first.
  * Process faults come from a stream keyed by (job, kind, k) on accumulated training time, so they are paired across
  * approaches: crashes and hangs a rank, and crashes of the job as a whole. Checkpoint time does not count as training time.
- * A blocking save books ACT_CHECKPOINT; the ranks count as running. An asynchronous one blocks for save_ns and is durable
- * background_ns later; a failure before that falls back to the save before.
+ * A blocking save books ACT_CHECKPOINT; the ranks count as running. An asynchronous one blocks for a while and is durable
+ * later; a failure before that falls back to the save before, and the next one waits for it (save.h: how long, and whom it
+ * shares the store with).
  *
  * Units: ns, steps, shares. Memory: ~200 bytes and 4 a rank, in the simulation's heap; train_destroy frees it.
  *
@@ -61,6 +62,12 @@ const uint32_t *train_nodes(const struct train *, uint32_t *ranks);
 
 bool train_running(const struct train *);
 bool train_done(const struct train *);
-int64_t train_load_ns(const struct sim *, const struct train *); /* time to load the checkpoint that it would resume from; 0 without one */
+
+/* Before the ranks step: loads the checkpoint that they resume from onto these nodes. ns that it takes, 0 without one;
+ * TRAIN_LOADING: it shares the network, and loaded(sim, arg) is called when it is there, unless train_load_stop comes
+ * first. A checkpoint on disks of nodes that were lost, or that these ranks do not stand on, is none: the work begins anew. */
+enum { TRAIN_LOADING = -1 };
+int64_t train_load(struct sim *, struct train *, const uint32_t *nodes, uint32_t ranks, event_fn *loaded, void *arg);
+void train_load_stop(struct sim *, struct train *); /* NULL is fine */
 
 #endif

@@ -191,8 +191,9 @@ static void two_teams(void **state)
     assert_int_equal(job_shares(s, first), 64000);
     assert_int_equal(first->work_ns, INT64_C(20000) * 1620 * 1000000); /* 1.6 s + 20 ms; communication is modelled */
     assert_int_equal(d->step.communication_ns, -1);
-    assert_int_equal(d->checkpoint.save_ns, 50 * NS_PER_S); /* 1 TB at 20 GB/s */
-    assert_int_equal(d->checkpoint.load_ns, 25 * NS_PER_S); /* 1 TB at 40 GB/s */
+    struct checkpoint_times t = checkpoint_times_of(s, &d->checkpoint, 64, 8);
+    assert_int_equal(d->checkpoint.save_ns, FROM_SIZE);
+    assert_true(t.stall_s == 50 && t.load_s == 25); /* 1 TB at 20 GB/s, at 40 GB/s */
     assert_int_equal(s->faults.n_components, 3);
     round_trip(s);
     scenario_free(s);
