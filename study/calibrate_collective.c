@@ -116,7 +116,8 @@ static void errors_of(struct collective_calibration *c, const struct collective_
     free(e);
 }
 
-void calibrate_collective(const struct collective_row *rows, size_t n, struct collective_calibration *c)
+double collective_curve_fit(const struct collective_row *rows, size_t n, enum collective_curve_kind kind,
+                            struct collective_curve *curve)
 {
     struct fit fit = {.rows = rows, .n = n};
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
@@ -127,10 +128,25 @@ void calibrate_collective(const struct collective_row *rows, size_t n, struct co
     fit.guess[0] = log(latency);
     fit.guess[1] = log(plateau);
     struct best best = {HUGE_VAL, {1, latency, plateau, third_of(COLLECTIVE_FILLING, starts[0][1], latency, plateau)}};
-    for (unsigned form = 1; form <= collective_curve_n_forms(); form++) try_form(&fit, w, form, &best);
+    for (unsigned form = 1; form <= collective_curve_n_forms(); form++)
+        if (collective_curve_form(form).kind == kind) try_form(&fit, w, form, &best);
     gsl_multifit_nlinear_free(w);
     gsl_set_error_handler(handler);
-    *c = (struct collective_calibration){.curve = best.curve, .n_rows = n};
+    *curve = best.curve;
+    return best.cost;
+}
+
+void calibrate_collective(const struct collective_row *rows, size_t n, struct collective_calibration *c)
+{
+    double least = HUGE_VAL;
+    *c = (struct collective_calibration){.n_rows = n};
+    for (int kind = 0; kind < COLLECTIVE_N_CURVE_KINDS; kind++) {
+        struct collective_curve curve;
+        double cost = collective_curve_fit(rows, n, (enum collective_curve_kind)kind, &curve);
+        if (kind > 0 && !(cost < least)) continue;
+        least = cost;
+        c->curve = curve;
+    }
     errors_of(c, rows, n);
 }
 

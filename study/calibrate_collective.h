@@ -31,7 +31,10 @@ struct collective_calibration {
     double median, p90; /* relative errors of the fitted rows: no measure of what a prediction is worth */
 };
 
-/* n >= 1 rows. */
+/* The best form of one kind; gives what the sum came to (HUGE_VAL where nothing converged: the rough guess is given). */
+double collective_curve_fit(const struct collective_row *rows, size_t n, enum collective_curve_kind, struct collective_curve *);
+
+/* n >= 1 rows, by size. */
 void calibrate_collective(const struct collective_row *rows, size_t n, struct collective_calibration *);
 
 /* "filling r=0.3 u=0.7", "late-start k=3 p=1", "slow-words w=0.25 p=0.5". */
