@@ -112,7 +112,7 @@ void network_destroy(struct network *n)
 
 static void cross(struct net_path *p, uint32_t link)
 {
-    array_push(&p->uses, (struct flow_use){link, NET_CONNECTION});
+    array_push(&p->uses, (struct flow_use){link, 1});
 }
 
 /* Up (or down) from a node to the level below which the other end lies; N_LEVELS: to the outside. */
@@ -136,7 +136,7 @@ static int by_link(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Each link once, with the lanes of all its crossings. */
+/* Each link once, with a lane for each crossing. */
 static void merge(struct net_path *p)
 {
     size_t n = 0;
@@ -219,7 +219,7 @@ uint64_t net_path_crossings(const struct sim *s, const struct net_path *p, enum 
         uint32_t at = p->uses.v[i].link - n->first[level];
         if (p->uses.v[i].link >= n->first[level] && at < 2 * n->count[level] && at % 2 == NET_UP) lanes += p->uses.v[i].lanes;
     }
-    return lanes / NET_CONNECTION;
+    return lanes;
 }
 
 void net_path_free(struct net_path *p) { array_free(&p->uses); }
@@ -282,13 +282,6 @@ static void stop(struct sim *s, struct net_flow *w)
     settle_later(s);
 }
 
-/* Of a lane, rounded up: a connection wants no less than it was said to. */
-static int64_t lane(int64_t bytes_per_s_of_connection)
-{
-    if (bytes_per_s_of_connection == FLOW_UNLIMITED) return FLOW_UNLIMITED;
-    return bytes_per_s_of_connection / NET_CONNECTION + (bytes_per_s_of_connection % NET_CONNECTION != 0);
-}
-
 /* ---- paces ---- */
 
 static void pace_changed(struct sim *s, struct net_flow *w)
@@ -301,13 +294,13 @@ void net_pace_start(struct sim *s, struct net_pace *p, const struct net_path *pa
 {
     p->changed = changed;
     p->flow.changed = pace_changed;
-    start(s, &p->flow, path, lane(bytes));
+    start(s, &p->flow, path, bytes);
 }
 
 void net_pace_want(struct sim *s, struct net_pace *p, int64_t bytes)
 {
-    if (!p->flow.on || p->flow.wanted == lane(bytes)) return;
-    p->flow.wanted = lane(bytes);
+    if (!p->flow.on || p->flow.wanted == bytes) return;
+    p->flow.wanted = bytes;
     p->flow.solved = false;
     flows_want(s->network->flows, p->flow.flow, p->flow.wanted);
     array_push(&s->network->fresh, p->flow.flow);
@@ -361,7 +354,7 @@ static void transfer_changed(struct sim *s, struct net_flow *w)
     advance(s, t);
     event_cancel(s->events, t->timer);
     t->timer = EVENT_NONE;
-    t->rate = w->granted > INT64_MAX / NET_CONNECTION ? INT64_MAX : w->granted * NET_CONNECTION;
+    t->rate = w->granted;
     if (t->rate == 0) return;
     wide ns = (t->left + t->rate - 1) / t->rate;
     t->timer = event_after(s->events, ns > INT64_MAX ? INT64_MAX : (int64_t)ns, EVENT_CONTROL, on_end, t);
@@ -377,7 +370,7 @@ bool net_transfer_start(struct sim *s, struct net_transfer *t, const struct net_
     t->since_ns = sim_now(s);
     t->rate = 0;
     t->timer = EVENT_NONE;
-    return start(s, &t->flow, path, lane(limit));
+    return start(s, &t->flow, path, limit);
 }
 
 int64_t net_transfer_stop(struct sim *s, struct net_transfer *t)

@@ -7,8 +7,8 @@
  *   block      its racks' uplinks / oversubscription.block     where it has blocks
  *   store      write and read bytes/s of a store of the cluster; it stands outside all blocks
  *
- * A path is a set of connections, 64 lanes each, so that a part of a connection (a stream that carries less a step than
- * the others of its job) can be told. All connections of a flow have one rate; links share by connections.
+ * A path is a set of connections, each over the links on its way. All connections of a flow have one rate, and links are
+ * shared by connections.
  *
  * Two kinds of owners:
  *
@@ -51,7 +51,6 @@ void network_destroy(struct network *);
 
 /* ---- paths ---- */
 
-enum { NET_CONNECTION = 64 /* lanes */ };
 enum net_level { NET_NODE, NET_RACK, NET_BLOCK, NET_STORE };
 enum net_direction { NET_UP, NET_DOWN }; /* of a store: written, read */
 
@@ -74,7 +73,7 @@ void net_path_free(struct net_path *);
 /* Part of its owner, all zero before the first start. */
 struct net_flow {
     void (*changed)(struct sim *, struct net_flow *);
-    int64_t wanted, granted; /* a lane's bytes/s */
+    int64_t wanted, granted; /* bytes/s of a connection */
     uint32_t flow;
     bool on, solved;
 };

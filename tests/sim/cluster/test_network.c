@@ -174,7 +174,7 @@ static void bytes_are_conserved(void **state)
     for (int64_t next; (next = event_next_time(r.sim->events)) != EVENT_NEVER; last = next) {
         integral += (wide)flows_load(network_flows(r.sim), store) * (next - last);
         for (int i = 0; i < N; i++)
-            if (t[i].transfer.flow.on) through[i] += (wide)flows_rate(network_flows(r.sim), t[i].transfer.flow.flow) * 64 * (next - last);
+            if (t[i].transfer.flow.on) through[i] += (wide)flows_rate(network_flows(r.sim), t[i].transfer.flow.flow) * (next - last);
         event_step(r.sim->events, r.sim);
     }
     wide over = 0;
