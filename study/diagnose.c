@@ -74,6 +74,7 @@ struct blame {
     double gpu_s[REST_OTHER + 1], saved[N_HEALTH_CAUSES];
     char remedy[N_HEALTH_CAUSES][REMEDY_TEXT]; /* of the job that suffers most from it */
     double most[N_HEALTH_CAUSES];     /* GPU-seconds, of that job */
+    double in_gangs;                  /* GPU-seconds of waiting that incomplete gangs hold */
     double declared;                  /* GPU-seconds of communication and data wait that nothing tells apart */
 };
 
@@ -160,10 +161,10 @@ static bool holds_or_queues(int reason)
     return reason < N_QUEUE_REASONS || reason == WAIT_GANG || reason == WAIT_PEERS;
 }
 
-/* "they wait: 61 % quota, 39 % order": what for, while GPUs stand idle. */
-static const char *wait_detail(struct diagnosis *d, const __int128 *waits)
+/* "84 % of it held by incomplete gangs; jobs wait: 61 % quota, 39 % order". */
+static const char *wait_detail(struct diagnosis *d, const struct blame *b, const __int128 *waits)
 {
-    double all = 0, best[2] = {0, 0};
+    double all = 0, best[2] = {0, 0}, gangs = b->gpu_s[WHY_WAITING] > 0 ? 100 * b->in_gangs / b->gpu_s[WHY_WAITING] : 0;
     int which[2] = {0, 0};
     struct str s = {0};
     for (int w = 0; w < N_WAIT_REASONS; w++) {
@@ -175,8 +176,9 @@ static const char *wait_detail(struct diagnosis *d, const __int128 *waits)
         best[place] = x;
         which[place] = w;
     }
+    if (gangs >= 1) str_printf(&s, "%.0f %% of it held by incomplete gangs", gangs);
     for (int i = 0; i < 2 && best[i] >= 0.01 * all && best[i] > 0; i++) {
-        str_printf(&s, "%s%.0f %% ", i ? ", " : "they wait: ", 100 * best[i] / all);
+        str_printf(&s, "%s%.0f %% ", i ? ", " : s.n ? "; jobs wait: " : "jobs wait: ", 100 * best[i] / all);
         words_name(&s, wait_table[which[i]].name);
     }
     const char *text = arena_strdup(&d->arena, str_text(&s));
@@ -201,7 +203,7 @@ static const char *detail_of(struct diagnosis *d, enum health_cause cause, const
         restarts += rows[i]->restarts;
         preemptions += rows[i]->preemptions;
     }
-    if (cause == WHY_WAITING) return wait_detail(d, waits);
+    if (cause == WHY_WAITING) return wait_detail(d, b, waits);
     if (cause == WHY_RESTARTS) return restart_detail(d, restarts, preemptions);
     if (b->saved[cause] < 0.01 * b->gpu_s[cause]) return "alone, removing it gives nothing, for steps wait as long for the next";
     if (!*b->remedy[cause]) return "";
@@ -344,6 +346,7 @@ void diagnose_run(const struct run *r, struct diagnosis *d)
         d->gpu_s += gpu_s;
         if (activity_table[l->activity].class == CLASS_WORK && !l->redone) left.by[l->activity - FIRST_WORK] += gpu_s;
         else add_blame(&b, cause, gpu_s);
+        if (cause == WHY_WAITING && activity_table[l->activity].class == CLASS_HELD) b.in_gangs += gpu_s;
     }
     add_jobs(r, d, &b, &left, rows);
     conclude(d, &b, rows, r->n_jobs);
@@ -363,6 +366,7 @@ static void add_held(struct blame *b, const struct job_row *r)
     start = fmin(held, start / 1e9 * (double)r->gpu_shares / 1000);
     add_blame(b, WHY_START, start);
     add_blame(b, other > 0 ? WHY_WAITING : WHY_LEFT, held - start);
+    b->in_gangs = held - start;
 }
 
 void diagnose_job(const struct run *r, const struct job_row *row, struct diagnosis *d)

@@ -53,6 +53,8 @@
       "a faster network, more overlap, fewer bytes a step (accumulation, sharding, compression)")                      \
     X(WHY_TOPOLOGY, "topology", "topology", "groups that should share a node are spread over several",                 \
       "tensor-parallel groups within a node: pods of whole nodes, or a smaller degree")                                \
+    X(WHY_LINKS, "links", "shared links", "links that others use, or that are oversubscribed, slow its collectives",       \
+      "jobs that keep to a rack, less oversubscription")                                                               \
     X(WHY_CHECKPOINT, "checkpoint", "synchronous checkpoints", "training stands still while a checkpoint is written",  \
       "save in the background (asynchronously), sharded, or less often")                                               \
     X(WHY_STRAGGLER, "straggler", "stragglers", "all ranks wait for the slowest",                                      \

@@ -10,8 +10,52 @@
 
 #include "input/data.h"
 
+#define EXCESS 1.02 /* of what a model says: less is rounding of steps */
+
 static double over(double part, double all) { return all > 0 ? part / all : 0; }
 static double at_least_0(double x) { return x > 0 ? x : 0; }
+
+static const enum activity booked_as[N_STEP_PARTS] = {
+    [STEP_COMPUTE] = ACT_COMPUTE, [STEP_COMMUNICATION] = ACT_COMMUNICATION, [STEP_DATA] = ACT_DATA_WAIT,
+    [STEP_BUBBLE] = ACT_BUBBLE,   [STEP_STRAGGLER] = ACT_STRAGGLER,
+};
+
+static double measured(const double *by, enum step_part k) { return by[booked_as[k] - FIRST_WORK]; }
+
+/* ---- a step ---- */
+
+static double rest_of(const double *part)
+{
+    double sum = 0;
+    for (int k = 0; k < N_STEP_PARTS; k++) sum += k == STEP_DATA ? 0 : part[k];
+    return sum;
+}
+
+static double parts_of(const struct step_case *c, double *part)
+{
+    memcpy(part, c->declared, sizeof c->declared);
+    if (c->modelled) {
+        struct step_time t = step_time(&c->in);
+        memcpy(part, t.part, sizeof t.part);
+    }
+    part[STEP_COMMUNICATION] = part[STEP_COMMUNICATION] * c->exposed + c->slow_links_s;
+    double rest = rest_of(part);
+    if (c->loads) part[STEP_DATA] = data_loading_wait_s(&c->load, rest) + c->slow_reads_s;
+    return rest + part[STEP_DATA];
+}
+
+static double seconds(const struct step_case *c)
+{
+    double part[N_STEP_PARTS];
+    return parts_of(c, part);
+}
+
+static double part_of(const struct step_case *c, enum step_part k)
+{
+    double part[N_STEP_PARTS];
+    parts_of(c, part);
+    return part[k];
+}
 
 /* ---- the case ---- */
 
@@ -43,18 +87,13 @@ static void take_model(const struct step_input *model, const struct node_group *
     if (row->together) c->in.place.run = row->together;
 }
 
-static const enum activity booked_as[N_STEP_PARTS] = {
-    [STEP_COMPUTE] = ACT_COMPUTE, [STEP_COMMUNICATION] = ACT_COMMUNICATION, [STEP_DATA] = ACT_DATA_WAIT,
-    [STEP_BUBBLE] = ACT_BUBBLE,   [STEP_STRAGGLER] = ACT_STRAGGLER,
-};
-
-static double measured(const double *by, enum step_part k) { return by[booked_as[k] - FIRST_WORK]; }
-
-/* Parts as they were measured, on the scale of the computing that is declared. */
+/* Parts as they were measured, on the scale of the computing that is declared; communication as it is declared. */
 static void take_parts(const struct step_spec *spec, const double *by, struct step_case *c)
 {
     double scale = over((double)spec->compute_ns / 1e9, measured(by, STEP_COMPUTE));
     for (int k = 0; k < N_STEP_PARTS; k++) c->declared[k] = measured(by, (enum step_part)k) * scale;
+    double told = (double)spec->communication_ns / 1e9;
+    if (told >= 0 && told < c->declared[STEP_COMMUNICATION]) c->declared[STEP_COMMUNICATION] = told;
 }
 
 static void take_loader(const struct scenario *s, const struct job_spec *spec, const struct node_group *g,
@@ -73,6 +112,20 @@ static void take_loader(const struct scenario *s, const struct job_spec *spec, c
     c->loaders = (double)at.gpus / (d->data->gpus_a_loader ? d->data->gpus_a_loader : 1);
 }
 
+/* What a part takes beyond the model, in seconds a step. */
+static double excess(const struct step_case *c, const double *by, enum step_part k)
+{
+    double alone_s = part_of(c, k), took_s = measured(by, k) / measured(by, STEP_COMPUTE) * part_of(c, STEP_COMPUTE);
+    return took_s > EXCESS * alone_s ? took_s - alone_s : 0;
+}
+
+static void take_excess(const struct scenario *s, const struct job_detail *d, const double *by, struct step_case *c)
+{
+    if (d->elastic.max) return; /* at which size it ran for how long is not known */
+    if (s->cluster.network.contention) c->slow_links_s = excess(c, by, STEP_COMMUNICATION);
+    if (c->loads && c->load.sample_bytes > 0) c->slow_reads_s = excess(c, by, STEP_DATA);
+}
+
 bool step_case_of(const struct scenario *s, const struct job_spec *spec, const struct job_row *row, const double *by,
                   struct step_case *c)
 {
@@ -84,42 +137,9 @@ bool step_case_of(const struct scenario *s, const struct job_spec *spec, const s
     else take_parts(&d->step, by, c);
     if (d->data) take_loader(s, spec, g, row, c);
     if (c->modelled) c->in.noise = (struct step_noise){0, 1 + over(measured(by, STEP_STRAGGLER), measured(by, STEP_COMPUTE))};
-    return !c->modelled || step_problem(&c->in) == NULL;
-}
-
-/* ---- a step ---- */
-
-static double rest_of(const double *part)
-{
-    double sum = 0;
-    for (int k = 0; k < N_STEP_PARTS; k++) sum += k == STEP_DATA ? 0 : part[k];
-    return sum;
-}
-
-static double parts_of(const struct step_case *c, double *part)
-{
-    memcpy(part, c->declared, sizeof c->declared);
-    if (c->modelled) {
-        struct step_time t = step_time(&c->in);
-        memcpy(part, t.part, sizeof t.part);
-    }
-    part[STEP_COMMUNICATION] *= c->exposed;
-    double rest = rest_of(part);
-    if (c->loads) part[STEP_DATA] = data_loading_wait_s(&c->load, rest);
-    return rest + part[STEP_DATA];
-}
-
-static double seconds(const struct step_case *c)
-{
-    double part[N_STEP_PARTS];
-    return parts_of(c, part);
-}
-
-static double part_of(const struct step_case *c, enum step_part k)
-{
-    double part[N_STEP_PARTS];
-    parts_of(c, part);
-    return part[k];
+    if (c->modelled && step_problem(&c->in)) return false;
+    take_excess(s, d, by, c);
+    return true;
 }
 
 /* ---- remedies of the step ---- */
@@ -199,6 +219,12 @@ static void all_alike(struct step_case *c, char *said)
     c->declared[STEP_STRAGGLER] = 0;
 }
 
+static void links_alone(struct step_case *c, char *said)
+{
+    (void)said;
+    c->slow_links_s = 0;
+}
+
 /* ---- remedies of loading ---- */
 
 static double reading_s(const struct data_loading *l)
@@ -239,7 +265,7 @@ static void enough_storage(struct step_case *c, char *said)
     struct data_loading *l = &c->load;
     double rate = over((1 - l->hit) * l->sample_bytes * l->samples * c->loaders, rest_s(c));
     snprintf(said, REMEDY_TEXT, "at least %.3g GB/s for the job", rate / 1e9);
-    l->read_bytes_per_s = l->latency_s = 0;
+    l->read_bytes_per_s = l->latency_s = c->slow_reads_s = 0;
 }
 
 /* By which of lock, CPU and storage loading is held back; N_HEALTH_CAUSES: by none. */
@@ -257,35 +283,37 @@ static enum health_cause held_back_by(const struct data_loading *l)
 static void (*const remedies[N_HEALTH_CAUSES])(struct step_case *, char *said) = {
     [WHY_TOPOLOGY] = better_topology, [WHY_MICRO_BATCH] = larger_micro_batch, [WHY_BUBBLE] = smaller_bubble,
     [WHY_STRAGGLER] = all_alike,      [WHY_LOCK] = no_lock,                   [WHY_CPU] = enough_cpu,
-    [WHY_STORAGE] = enough_storage,
+    [WHY_STORAGE] = enough_storage,   [WHY_LINKS] = links_alone,
 };
 
 /* ---- the split ---- */
 
-/* A part of a step and what of it two remedies save, one after the other; never more than all of it. */
-static void share_part(struct step_split *s, const struct step_case *as_is, const struct step_case *lying,
-                       const struct step_case *both, const double *by, enum step_part k)
+/* `gpu_s` of a part of a step, and what of it two remedies save, one after the other; the rest. */
+static double share_part(struct step_split *s, const struct step_case *as_is, const struct step_case *lying,
+                         const struct step_case *both, double gpu_s, enum step_part k)
 {
     double all = part_of(as_is, k), a = fmin(at_least_0(all - part_of(lying, k)), all);
-    double b = fmin(at_least_0(part_of(lying, k) - part_of(both, k)), all - a), scale = over(measured(by, k), all);
+    double b = fmin(at_least_0(part_of(lying, k) - part_of(both, k)), all - a), scale = over(gpu_s, all);
     s->share[WHY_TOPOLOGY] += a * scale;
     s->share[WHY_MICRO_BATCH] += b * scale;
-    if (k == STEP_COMPUTE) s->useful = measured(by, k) - (a + b) * scale;
-    else s->share[WHY_COMMUNICATION] = measured(by, k) - (a + b) * scale;
+    return gpu_s - (a + b) * scale;
 }
 
 static void share_steps(struct step_split *s, const struct step_case *c, const double *by)
 {
-    struct step_case lying = *c, micro = *c, both;
+    struct step_case clear = *c, lying, micro, both, computing;
     char unsaid[REMEDY_TEXT];
+    links_alone(&clear, unsaid);
+    lying = micro = computing = clear;
     better_topology(&lying, unsaid);
     larger_micro_batch(&micro, unsaid);
     both = lying;
-    both.in.batch.micro = micro.in.batch.micro;
-    struct step_case computing = both;
-    computing.in.split = c->in.split;
-    share_part(s, c, c, &computing, by, STEP_COMPUTE);
-    share_part(s, c, &lying, &both, by, STEP_COMMUNICATION);
+    both.in.batch.micro = computing.in.batch.micro = micro.in.batch.micro;
+    double communication = measured(by, STEP_COMMUNICATION);
+    s->share[WHY_LINKS] = communication * over(c->slow_links_s, part_of(c, STEP_COMMUNICATION));
+    s->useful = share_part(s, &clear, &clear, &computing, measured(by, STEP_COMPUTE), STEP_COMPUTE);
+    s->share[WHY_COMMUNICATION] =
+        share_part(s, &clear, &lying, &both, communication - s->share[WHY_LINKS], STEP_COMMUNICATION);
     s->share[WHY_BUBBLE] = measured(by, STEP_BUBBLE);
     s->share[WHY_STRAGGLER] = measured(by, STEP_STRAGGLER);
     if (!c->modelled) s->untold += s->share[WHY_COMMUNICATION];
@@ -299,6 +327,10 @@ static void share_data(struct step_split *s, const struct step_case *c, const do
     enum health_cause lifted[N_DATA_LIMITS];
     double wait = measured(by, STEP_DATA), all = part_of(c, STEP_DATA), left = all;
     struct step_case now = *c;
+    double shared = fmin(now.slow_reads_s, all);
+    s->share[WHY_STORAGE] += wait * over(shared, all);
+    now.slow_reads_s = 0;
+    left -= shared;
     for (int n = 0; c->loads && n < N_DATA_LIMITS && left > 0; n++) {
         lifted[n] = held_back_by(&now.load);
         if (lifted[n] == N_HEALTH_CAUSES) break;
@@ -320,7 +352,7 @@ struct step_split step_split(const struct step_case *c, const double *by)
     share_data(&s, c, by);
     for (int cause = 0; cause < N_HEALTH_CAUSES; cause++) {
         struct step_case cured = *c;
-        if (cause == WHY_COMMUNICATION) cured.exposed = 1 - over(s.share[cause], measured(by, STEP_COMMUNICATION));
+        if (cause == WHY_COMMUNICATION) cured.exposed = 1 - over(s.share[cause], measured(by, STEP_COMMUNICATION) - s.share[WHY_LINKS]);
         else if (remedies[cause]) remedies[cause](&cured, s.remedy[cause]);
         s.gain[cause] = steps * over(at_least_0(before - seconds(&cured)), before);
     }

@@ -17,9 +17,12 @@
  *     lock            loader processes instead of threads
  *     CPU             as many loader workers and cores as the samples need
  *     storage         reading takes no time
+ *     shared links    collectives take as long as those of this job alone
  * The gain is what the step takes less with it: where a shorter step waits longer for data, there may be none.
+ * Where communication, or waiting for data, was measured to be more than 2 % above what the models give a job alone, and links
+ * or stores may be shared, the excess is that of shared links, or of storage.
  *
- * Shares. Of communication and computing: first what the topology takes, then what the micro-batch takes on the better
+ * Shares. Of communication (but for that excess) and computing: first what the topology takes, then what the micro-batch takes on the better
  * topology; the rest of the communication is exposed communication, that of the computing is useful. Of waiting for data: what
  * the narrowest of lock, CPU and storage takes beside the others is its own; how long ranks would wait without it, those that
  * remain and it share alike, and so on (the Shapley value of a maximum: Littlechild and Owen, Management Science 20, 1973).
@@ -46,6 +49,7 @@ struct step_case {
     bool loads;                    /* by `load`: waiting for data follows from the rest of the step */
     struct data_loading load;
     double loaders;                /* of the job */
+    double slow_links_s, slow_reads_s; /* of communication, of waiting for data: more than this job alone would take */
     double exposed;                /* of the communication, 0 .. 1: what a remedy leaves */
 };
 
