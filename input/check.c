@@ -320,6 +320,19 @@ static void check_network(struct checker *c)
     ignored(c, block && !cluster->topology.racks_per_block, "oversubscription of blocks", "the topology has no blocks");
 }
 
+static void check_faults(struct checker *c)
+{
+    const struct fault_spec *f = &c->s->faults;
+    bool ages = false, links = false, aged = false;
+    for (uint32_t i = 0; i < f->n_components; i++) {
+        ages |= f->components[i].shape != 1;
+        links |= f->components[i].scope == FAULT_LINK;
+    }
+    for (uint32_t g = 0; g < c->s->cluster.n_groups; g++) aged |= c->s->cluster.groups[g].age_ns > 0;
+    ignored(c, aged && !ages, "age of nodes", "no fault component has a shape other than 1");
+    ignored(c, links && no_pods(&c->s->approach), "short outages of links", "lifecycle none has no ranks that wait for them");
+}
+
 static void check_ignored(struct checker *c)
 {
     const struct approach *a = &c->s->approach;
@@ -329,7 +342,7 @@ static void check_ignored(struct checker *c)
     ignored(c, c->s->quota.n_queues && a->admission != ADMIT_KUEUE, "queues and their quotas", "admission is not kueue");
     ignored(c, u.priority && a->admission != ADMIT_KUEUE && no_pods(a), "priorities", "only kueue and pod schedulers look at them");
     ignored(c, u.checkpoint && no_pods(a), "checkpoint", "lifecycle none holds GPUs for a duration and never rolls back");
-    ignored(c, u.crash && no_pods(a), "crash_mtbf and hang_mtbf", "lifecycle none has no processes");
+    ignored(c, u.crash && no_pods(a), "crash_mtbf, hang_mtbf and job_crash_mtbf", "lifecycle none has no processes");
     ignored(c, u.elastic && a->elastic == ELASTIC_NONE, "elastic", "the approach says \"elastic\": \"none\"");
     ignored(c, u.wish && a->placement != PLACE_TOPOLOGY, "topology wishes", "placement is not topology");
     ignored(c, a->gang == GANG_COSCHEDULING && a->lifecycle[KIND_TRAIN] == LIFE_BATCH_JOB, "coscheduling",
@@ -339,6 +352,7 @@ static void check_ignored(struct checker *c)
     check_network(c);
     ignored(c, (value_member(at, "las_first_limit") || value_member(at, "las_second_limit")) && a->admission != ADMIT_LAS,
             "las_first_limit and las_second_limit", "admission is not las");
+    check_faults(c);
     check_stack(c);
     if (backfill && u.no_limit)
         add(c, FINDING_PROBLEM, "fit", "give the jobs a \"limit\"",

@@ -513,6 +513,8 @@ static void checks(void **state)
         { "\"workload\": { \"jobs\": [{ \"duration\": 1, \"checkpoint\": \"1h\" }] }", "ignored", "checkpoint" },
         { "\"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"approaches\": { \"a\": { \"admission\": \"easy\" } }", "fit", "no time limit" },
         { "\"approaches\": { \"a\": { \"las_first_limit\": 1 } }", "ignored", "las" },
+        { "\"faults\": { \"components\": [{ \"name\": \"l\", \"scope\": \"link\", \"mtbf\": \"1d\", \"repair\": 5 }] }", "ignored", "links" },
+        { "\"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"faults\": { \"jobs\": { \"job_crash_mtbf\": \"1d\" } }", "ignored", "job_crash_mtbf" },
         { "\"approaches\": { \"a\": { \"stack\": { \"kueue.cycle\": 1 } } }", "ignored", "kueue.cycle" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
