@@ -19,7 +19,7 @@ struct options {
 static const struct argp_option options[] = {
     {"to",           't', "FORMAT", 0, "Format: csv", 0},
     {"output",      'o', "DIR|-", 0, "Write the files into DIR; - prints one table (see --table) on stdout", 0},
-    {"table", 'T', "NAME", 0, "Of csv: this table only: jobs, ledger, timeline or nodes (default: all; with -: jobs)",
+    {"table", 'T', "NAME", 0, "Of csv: this table only: jobs, ledger, timeline, nodes or series (default: all; with -: jobs)",
      0},
     {0             },
 };
@@ -28,7 +28,7 @@ static void check_table(const char *name, struct argp_state *state)
 {
     for (size_t i = 0; i < n_export_tables; i++)
         if (!strcmp(name, export_tables[i])) return;
-    argp_error(state, "--table takes jobs, ledger, timeline or nodes, not \"%s\"", name);
+    argp_error(state, "--table takes jobs, ledger, timeline, nodes or series, not \"%s\"", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -59,8 +59,9 @@ const struct argp argp_export = {
     parse,
     "RUN",
     "Write a run, or all runs below a directory, in another format.\v"
-    "csv: jobs.csv, ledger.csv, timeline.csv (names instead of codes) and nodes.csv (which job held which nodes when); "
-    "each row begins with approach and replication.\n"
+    "csv: jobs.csv, ledger.csv, timeline.csv (names instead of codes), nodes.csv (which job held which nodes when) and "
+    "series.csv (of jobs with steps: loss, learning rate, gradient norm, samples and tokens a second, GPU memory, network "
+    "and read bytes, as far as the scenario tells); each row begins with approach and replication.\n"
     "Example: trainyard export out --to csv -o tables",
     NULL,
     NULL,

@@ -97,6 +97,7 @@ static const struct field job_fields[] = {
     FIELD(raw_job, model, "model", TYPE_OBJECT, .sub = &model_type, .help = "instead of \"step\": what is trained"),
     FIELD(raw_job, parallelism, "parallelism", TYPE_OBJECT, .sub = &parallelism_type, .help = "how a model is divided"),
     FIELD(raw_job, batch, "batch", TYPE_OBJECT, .sub = &batch_type, .help = "samples of a step, with \"model\""),
+    FIELD(raw_job, learning, "learning", TYPE_OBJECT, .sub = &learning_type, .help = "how loss and learning rate go, for its series"),
     FIELD(raw_job, data, "data", TYPE_OBJECT, .sub = &data_type,
           .help = "what steps read, and by whom: they wait for it as loading takes longer than the rest of the step"),
     FIELD(raw_job, limit, "limit", TYPE_DURATION, .min = 1, .max = INT64_MAX - 1,
@@ -340,6 +341,7 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
     build_step(b, &d, raw->step);
     build_model(b, &d, raw);
     build_data(b, &d, raw);
+    build_learning(b, &d, raw);
     build_checkpoint(b, &d, raw->checkpoint, (uint32_t)b->details.n);
     build_wish(b, &d, raw->topology);
     check_lifecycle(b, raw, &d);

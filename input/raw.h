@@ -101,6 +101,7 @@ struct raw_data {
     int64_t workers, mode, cpu, cores, size, latency, prefetch, dataset, cache, cache_rule;
     double samples, locked, variation;
 };
+struct raw_learning { const struct value *at; int64_t warmup, schedule; double rate, final, floor, scale, exponent; };
 struct raw_toleration { const struct value *at; const char *key, *value; int64_t op, effect, seconds; };
 struct raw_topology_wish { const struct value *at; int64_t level, required; };
 struct raw_job {
@@ -115,6 +116,7 @@ struct raw_job {
     struct raw_parallelism *parallelism;
     struct raw_batch *batch;
     struct raw_data *data;
+    struct raw_learning *learning;
     struct raw_checkpoint *checkpoint;
     struct raw_elastic *elastic;
     struct raw_topology_wish *topology;
@@ -210,7 +212,7 @@ struct raw_scenario {
     struct raw_run *run;
 };
 
-extern const struct object_type cluster_type, kernels_type, model_type, parallelism_type, batch_type, data_type, queue_type,
+extern const struct object_type cluster_type, kernels_type, model_type, parallelism_type, batch_type, data_type, learning_type, queue_type,
     cohort_type, priority_type, workload_type, faults_type,
     approach_type, run_type, job_type, scenario_type, generate_type;
 extern const struct object_type checkpoint_type, preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
@@ -310,6 +312,9 @@ void build_data(struct build *b, struct job_detail *d, const struct raw_job *raw
 /* kernels.c: the profile in its place; what is said of kernels, for a group's GPUs. `k` NULL: nothing. */
 void expand_kernels(struct build *b, struct raw_kernels *k);
 void apply_kernels(const struct raw_kernels *k, struct step_hardware *h);
+
+/* learning.c */
+void build_learning(struct build *b, struct job_detail *d, const struct raw_job *raw);
 
 /* Index of a name, which is added when new. Index 0 is "". */
 uint16_t name_index(struct build *b, struct name_table *t, const char *name);

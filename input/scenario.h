@@ -139,6 +139,7 @@ struct job_detail {
     struct role_spec roles[MAX_ROLES];
     uint32_t n_roles;
     struct step_spec step;
+    const struct learning_spec *learning; /* learning.h; NULL: not said */
     const struct data_spec *data;   /* data.h; NULL: a step does not wait for data but as `step` says */
     struct checkpoint_spec checkpoint;
     struct elastic_spec elastic;

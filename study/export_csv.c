@@ -5,17 +5,20 @@
 #include "study/export_csv.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/csv.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "run/decimal.h"
 #include "run/run.h"
 #include "run/wait.h"
 #include "study/explain.h"
 #include "study/job_index.h"
+#include "study/series.h"
 
 struct exporting {
     struct csv_writer w;
@@ -339,6 +342,60 @@ static bool nodes_rows(struct exporting *e, char **err)
     return true;
 }
 
+/* ---- series ---- */
+
+enum { SERIES_PARTS = 100 }; /* of a job's steps */
+
+static void series_header(struct exporting *e)
+{
+    static const char *const names[] = {"job", "time_s", "step", "redone", "samples", "tokens", "loss", "learning_rate",
+                                        "gradient_norm", "samples_per_s", "tokens_per_s", "gpu_memory_bytes",
+                                        "network_bytes_per_s", "read_bytes_per_s", NULL};
+    put_header(e, names);
+    csv_write_row_end(&e->w);
+}
+
+static void put_number(struct exporting *e, double x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", x);
+    if (isfinite(x)) csv_write_str(&e->w, text);
+    else csv_write_empty(&e->w);
+}
+
+static void series_row(struct exporting *e, const struct series *s, const struct progress_span *p, int64_t step)
+{
+    struct series_point at = series_at(s, p, step);
+    const double numbers[] = {at.samples, at.tokens, at.loss, at.learning_rate, at.gradient_norm, at.samples_per_s,
+                              at.tokens_per_s, at.memory_bytes, at.network_bytes_per_s, at.read_bytes_per_s};
+    put_run(e);
+    put_id(e, job_index_row(&e->index, p->job));
+    put_time(e, at.time_ns);
+    csv_write_i64(&e->w, step);
+    csv_write_u64(&e->w, p->redone);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) put_number(e, numbers[i]);
+    csv_write_row_end(&e->w);
+}
+
+/* Jobs given as a duration have no steps to show; a run without its scenario has no series. */
+static bool series_rows(struct exporting *e, char **err)
+{
+    struct series s;
+    struct str file = {0};
+    str_printf(&file, "%s/scenario.json", e->run->dir);
+    bool there = file_exists(str_text(&file));
+    str_free(&file);
+    if (!there || e->run->record_level == RECORD_NONE) return true;
+    if (!series_read(e->run, &s, err)) return false;
+    for (size_t i = 0; i < s.progress.spans.n; i++) {
+        const struct progress_span *p = &s.progress.spans.v[i];
+        for (int64_t step = p->first; s.jobs[p->job].total_steps && step >= 0; step = series_next(&s, p, step, SERIES_PARTS))
+            series_row(e, &s, p, step);
+    }
+    series_free(&s);
+    return true;
+}
+
 /* ---- tables ---- */
 
 static const struct table {
@@ -350,8 +407,9 @@ static const struct table {
     {ledger_header,   ledger_rows_of, false},
     {timeline_header, timeline_rows,  true },
     {nodes_header,    nodes_rows,     true },
+    {series_header,   series_rows,    true },
 };
-const char *const export_tables[] = {"jobs", "ledger", "timeline", "nodes"};
+const char *const export_tables[] = {"jobs", "ledger", "timeline", "nodes", "series"};
 const size_t n_export_tables = sizeof export_tables / sizeof *export_tables;
 
 static bool export_run(struct exporting *e, const struct table *t, const char *dir, struct str *warnings, char **err)

@@ -3,7 +3,8 @@
  *     FILE *to = fopen("timeline.csv", "w");
  *     if (!export_table("timeline", dirs, n, to, &warnings, &err)) ...     // err: to free
  *
- * Tables: jobs, ledger, timeline, nodes (which job held which nodes, from when to when). Each row begins with approach
+ * Tables: jobs, ledger, timeline, nodes (which job held which nodes, from when to when), series (loss, learning rate, samples/s ...
+ * of each job with steps, series.h). Each row begins with approach
  * and replication, so that several runs go into one file. Times are exact decimal seconds, GPU time exact GPU-seconds.
  * Node intervals come from the timeline where it was recorded in full; else each job's last allocation stands for it,
  * from its first allocation to its end.

@@ -1,0 +1,94 @@
+/* progress.c - see progress.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "study/progress.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct following { /* one job */
+    int64_t step, high;  /* where it is, and the farthest it was */
+    int64_t since_ns;    /* of the span that is open */
+    int64_t stopped_ns;  /* when its ranks stopped of which no step was named yet; -1: they step, or all was said */
+    bool steps;          /* its ranks */
+};
+
+struct reading {
+    struct progress *out;
+    struct following *jobs;
+    const int64_t *total;
+    size_t n;
+    bool all; /* REC_STEPS are there */
+};
+
+/* The open span ends at `to`, at a step. */
+static void reach(struct reading *r, int32_t number, int64_t to, int64_t step)
+{
+    struct following *f = &r->jobs[number];
+    if (step > f->step && to > f->since_ns)
+        array_push(&r->out->spans, (struct progress_span){number, f->since_ns, to, f->step, step, f->step < f->high});
+    f->step = step;
+    if (step > f->high) f->high = step;
+    f->since_ns = to;
+}
+
+static void halt(struct following *f, int64_t now)
+{
+    if (f->steps) f->stopped_ns = now;
+    f->steps = false;
+}
+
+static void begin(struct following *f, int64_t now)
+{
+    if (f->steps) return;
+    f->steps = true;
+    f->since_ns = now;
+    f->stopped_ns = -1;
+}
+
+static void on_record(struct reading *r, const struct record *x)
+{
+    struct following *f = &r->jobs[x->job];
+    switch (x->type) {
+    case REC_JOB_STARTED: begin(f, x->time_ns); return;
+    case REC_STEPS: reach(r, x->job, x->time_ns, x->b); return;
+    case REC_CHECKPOINT:
+        if (x->code == 0 && !r->all) reach(r, x->job, x->time_ns, x->a);
+        if (x->code == 1) f->since_ns = x->time_ns;
+        return;
+    case REC_FAULT:
+    case REC_JOB_STOPPED: halt(f, x->time_ns); return;
+    case REC_ROLLBACK:
+        if (!r->all) reach(r, x->job, f->stopped_ns >= 0 ? f->stopped_ns : x->time_ns, x->a);
+        f->step = x->b;
+        f->steps = false;
+        return;
+    case REC_JOB_FINISHED:
+        if (!r->all && f->steps && x->code == JOB_SUCCEEDED && r->total[x->job]) reach(r, x->job, x->time_ns, r->total[x->job]);
+        return;
+    default: return;
+    }
+}
+
+bool progress_read(const struct run *run, const int64_t *total_steps, size_t n_jobs, struct progress *out, char **err)
+{
+    struct record x;
+    const char *why;
+    *out = (struct progress){0};
+    struct timeline_reader *t = timeline_open(run->dir, err);
+    if (!t) return false;
+    struct reading r = {out, xcalloc(n_jobs + 1, sizeof *r.jobs), total_steps, n_jobs, run->record_level == RECORD_FULL};
+    for (size_t i = 0; i < n_jobs; i++) r.jobs[i].stopped_ns = -1;
+    while (timeline_next(t, &x))
+        if (x.job >= 0 && (size_t)x.job < n_jobs) on_record(&r, &x);
+    bool ok = !timeline_damaged(t, &why);
+    if (!ok) *err = xstrdup(why);
+    timeline_close(t);
+    free(r.jobs);
+    if (!ok) progress_free(out);
+    return ok;
+}
+
+void progress_free(struct progress *p) { array_free(&p->spans); }
