@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "input/raw.h"
+#include "models/collective.h"
 
 static const char *const topology_words[3] = { "block", "rack", "host" };
 static const char *const storage_kinds[3] = { "object", "shared", "local" };
@@ -39,6 +40,7 @@ static const struct field node_fields[] = {
           .help = "of a GPU; default: by \"gpu\""),
     FIELD(raw_node_group, gpu_memory_tbps, "gpu_memory_tbps", TYPE_NUMBER,
           .help = "terabytes a second of a GPU's memory; default: by \"gpu\""),
+    FIELD(raw_node_group, links, "links", TYPE_OBJECT, .sub = &links_type, .help = "of its GPUs; default: as usual for \"gpu\""),
     FIELD(raw_node_group, labels, "labels", TYPE_TEXTS, .any_kind = true,
           .help = "Kubernetes labels; nodeSelector and flavors choose by them"),
     FIELD(raw_node_group, taints, "taints", TYPE_LIST, .sub = &taint_type, .help = "Kubernetes taints"),
@@ -73,6 +75,13 @@ static const struct field network_fields[] = {
     FIELD(raw_network, latency, "latency", TYPE_DURATION, .help = "of a hop (the alpha of the ring model); default 5us"),
     FIELD(raw_network, intra, "intra", TYPE_BANDWIDTH, .min = 1, .max = INT64_MAX - 1, .help = "of a GPU to the others of its node, a direction"),
     FIELD(raw_network, inter, "inter", TYPE_BANDWIDTH, .min = 1, .max = INT64_MAX - 1, .help = "of a node to the fabric, a direction"),
+    FIELD(raw_network, nic, "nic", TYPE_WORD, .words = collective_nic_names, .n_words = COLLECTIVE_N_NICS,
+          .help = "kind of network card, for steps that are computed from a model; default ib"),
+    FIELD(raw_network, nics, "nics", TYPE_INT, .min = 1, .max = 1024,
+          .help = "cards a node, \"inter\" is theirs together; default: of 400Gbps"),
+    FIELD(raw_network, sharp, "sharp", TYPE_BOOL, .help = "switches reduce (SHARP), for such steps"),
+    FIELD(raw_network, collectives, "collectives", TYPE_ANY,
+          .help = "a measured collective (name, file or the profile itself), as `trainyard calibrate collective -o` makes it"),
     FIELD(raw_network, oversubscription, "oversubscription", TYPE_OBJECT, .sub = &oversubscription_type, .always = true,
           .help = "by level"),
     FIELD(raw_network, contention, "contention", TYPE_BOOL,
@@ -140,9 +149,10 @@ static void fill_contention(struct raw_network *n)
     fill_int(&n->contention, n->profile || n->inter != ABSENT || !full);
 }
 
+enum { HOP_NS = 5000 }; /* not filled in: what a message takes on a card of another kind differs */
+
 static void fill_network_defaults(struct raw_network *n)
 {
-    fill_int(&n->latency, 5000);
     fill_int(&n->intra, 450000000000);
     fill_int(&n->inter, 50000000000);
 }
@@ -159,7 +169,10 @@ static void expand_group(struct build *b, struct raw_node_group *g, struct raw_n
     fill_int(&g->memory, h->memory);
     if (isnan(g->price_per_hour)) g->price_per_hour = h->price_per_hour;
     fill_int(&n->intra, h->intra);
+    fill_int(&n->nic, h->nic);
+    if (n->inter == ABSENT) fill_int(&n->nics, h->nics);
     fill_int(&n->inter, h->inter);
+    fill_links(b, g, h);
     g->profile = NULL;
 }
 
@@ -171,6 +184,9 @@ static void expand_network(struct build *b, struct raw_network *n)
     struct raw_fabric *f = object_read(&b->reader, &fabric_type, v);
     fill_int(&n->latency, f->latency);
     fill_int(&n->intra, f->intra);
+    fill_int(&n->nic, f->nic);
+    if (n->inter == ABSENT) fill_int(&n->nics, f->nics);
+    fill_int(&n->sharp, f->sharp);
     fill_int(&n->inter, f->inter);
     n->profile = NULL;
 }
@@ -286,7 +302,7 @@ static void build_network(struct build *b, struct raw_network *raw)
     if (rack < 1 || block < 1)
         value_error(b->diag, raw->oversubscription->at, "an oversubscription below 1 means nothing; 1 is a full fabric");
     b->s->cluster.network =
-        (struct network_model){ raw->latency, (double)raw->intra, (double)raw->inter, rack, block, raw->contention != 0, {0} };
+        (struct network_model){ raw->latency == ABSENT ? HOP_NS : raw->latency, (double)raw->intra, (double)raw->inter, rack, block, raw->contention != 0, {0} };
 }
 
 static void build_storage(struct build *b, struct raw_cluster *raw)

@@ -160,16 +160,11 @@ static struct collective_fabric fabric_of(const struct raw_calibration *r)
     };
 }
 
-bool collective_fabric_measured(const char *file, struct collective_fabric *f, struct diag *d)
+bool collective_fabric_of_value(struct reader *reader, const struct value *v, struct collective_fabric *f)
 {
-    struct arena arena = {0};
-    struct reader reader = {.arena = &arena, .diag = d};
+    struct diag *d = reader->diag;
     size_t errors = diag_errors(d);
-    struct json_doc *doc = json_load(file, d);
-    if (!doc) return false;
-    const struct value *v = value_from_json(&arena, doc);
-    json_free(doc);
-    const struct raw_calibration *r = object_read(&reader, &calibration_type, v);
+    const struct raw_calibration *r = object_read(reader, &calibration_type, v);
     if (diag_errors(d) == errors) {
         positive(d, v, "latency_s", r->latency);
         positive(d, v, "plateau_bytes_per_s", r->plateau);
@@ -180,6 +175,18 @@ bool collective_fabric_measured(const char *file, struct collective_fabric *f, s
     }
     bool good = diag_errors(d) == errors;
     if (good) *f = fabric_of(r);
+    return good;
+}
+
+bool collective_fabric_measured(const char *file, struct collective_fabric *f, struct diag *d)
+{
+    struct arena arena = {0};
+    struct reader reader = {.arena = &arena, .diag = d};
+    struct json_doc *doc = json_load(file, d);
+    if (!doc) return false;
+    const struct value *v = value_from_json(&arena, doc);
+    json_free(doc);
+    bool good = collective_fabric_of_value(&reader, v, f);
     arena_free(&arena);
     return good;
 }

@@ -17,12 +17,17 @@
 /* ---- cluster.c ---- */
 
 struct raw_taint { const struct value *at; const char *key, *value; int64_t effect; };
+struct raw_links {
+    const struct value *at;
+    int64_t library, compute_capability, links, joined, domain, pcie, pcie_peer, amd_cpu;
+};
 struct raw_node_group {
     const struct value *at;
     const char *group, *profile, *gpu;
     int64_t count, gpus, cpu, memory, spot, age;
     double price_per_hour, peak_tflops, gpu_memory_tbps;
     int64_t gpu_memory;
+    struct raw_links *links;
     struct list labels, taints; /* struct text, struct raw_taint */
 };
 struct raw_topology { const struct value *at; struct list levels; int64_t nodes_per_rack, racks_per_block; };
@@ -30,6 +35,8 @@ struct raw_oversubscription { const struct value *at; double rack, block; };
 struct raw_network {
     const struct value *at;
     const char *profile;
+    const struct value *collectives; /* a measured collective: a name, or the profile itself */
+    int64_t nic, nics, sharp;
     int64_t latency, intra, inter, contention;
     struct raw_oversubscription *oversubscription;
 };
@@ -306,7 +313,7 @@ void read_priority_class(struct build *b, const struct value *v, struct quota_bu
 /* training.c: what a job's model says of its steps; nothing without a model. */
 void build_model(struct build *b, struct job_detail *d, struct raw_job *raw);
 /* What is known of the GPUs of a group: its own keys, else the specification of its GPU type; NULL: nothing. */
-struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n);
+struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, struct raw_network *n);
 /* data.c: what a job's steps read; nothing without "data". After step and model. */
 void build_data(struct build *b, struct job_detail *d, const struct raw_job *raw);
 /* kernels.c: the profile in its place; what is said of kernels, for a group's GPUs. `k` NULL: nothing. */
@@ -372,7 +379,14 @@ struct raw_fabric {
     const char *name, *source;
     int64_t latency, intra, inter, nic, nics, sharp;
 };
-extern const struct object_type hardware_type, fabric_type;
+extern const struct object_type hardware_type, fabric_type, links_type;
+
+/* links.c: what a profile says of links, where the group does not; the fabric of a group's nodes. */
+struct collective_fabric;
+void fill_links(struct build *b, struct raw_node_group *g, const struct raw_hardware *h);
+void apply_fabric(struct build *b, struct collective_fabric *f, const struct raw_node_group *g, struct raw_network *n);
+/* collective_fabric.c: a calibration that has been read as a tree; false after an error. */
+bool collective_fabric_of_value(struct reader *r, const struct value *v, struct collective_fabric *f);
 
 /* profiles.c: a profile file read as JSON tree, searched as scenario.h says. NULL after an error at `at`. */
 const struct value *profile_load(struct build *b, const char *folder, const char *name, const struct value *at);

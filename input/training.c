@@ -78,18 +78,7 @@ const struct object_type batch_type =
 
 static const double tera = 1e12;
 
-/* Of a whole node: NICs of up to 400 Gbps, one a GPU where the rate allows it. */
-static void set_fabric(struct collective_fabric *f, const struct raw_node_group *g, const struct raw_network *n)
-{
-    double rate = (double)n->inter, gpus = (double)g->gpus;
-    double nics = rate / gpus >= 100e9 / 8 ? gpus : det_ceil(rate / 50e9);
-    f->gpus_per_node = (unsigned)g->gpus;
-    if (f->nvlink_links) f->nvlink_bytes_per_s = (double)n->intra;
-    f->nics = nics < 1 ? 1 : (unsigned)nics;
-    f->nic_bytes_per_s = rate / f->nics;
-}
-
-struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, const struct raw_network *n)
+struct step_hardware *build_hardware(struct build *b, const struct raw_node_group *g, struct raw_network *n)
 {
     const struct gpu_spec *known = g->gpu ? gpu_spec_find(g->gpu) : NULL;
     if (g->gpus == ABSENT || g->gpus == 0 || (!known && isnan(g->peak_tflops))) return NULL;
@@ -100,7 +89,7 @@ struct step_hardware *build_hardware(struct build *b, const struct raw_node_grou
     if (!isnan(g->peak_tflops)) h->gpu.peak_flops = g->peak_tflops * tera;
     if (g->gpu_memory != ABSENT) h->gpu.memory_bytes = (double)g->gpu_memory;
     if (!isnan(g->gpu_memory_tbps)) h->gpu.memory_bytes_per_s = g->gpu_memory_tbps * tera;
-    set_fabric(&h->fabric, g, n);
+    apply_fabric(b, &h->fabric, g, n);
     return h;
 }
 

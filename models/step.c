@@ -21,10 +21,15 @@ double step_total(const struct step_time *t)
     return sum;
 }
 
+#define LONGEST_NS 1e18 /* of a part: 32 years are for ever */
+
 int64_t step_whole_ns(const struct step_time *t, int64_t ns[N_STEP_PARTS])
 {
     int64_t sum = 0;
-    for (int k = 0; k < N_STEP_PARTS; k++) sum += ns[k] = det_round(t->part[k] * 1e9);
+    for (int k = 0; k < N_STEP_PARTS; k++) {
+        double part = t->part[k] * 1e9;
+        sum += ns[k] = part < LONGEST_NS ? det_round(part) : (int64_t)LONGEST_NS;
+    }
     if (sum < 1) sum = ns[STEP_COMPUTE] = 1;
     return sum;
 }
@@ -69,6 +74,9 @@ const char *step_problem(const struct step_input *in)
     const struct parallelism *p = &in->split;
     const struct model_shape *m = &in->model;
     if (!(m->parameters > 0)) return "the model has no parameters";
+    double embeddings = m->layers ? (double)m->vocabulary * m->hidden * (m->tied ? 1 : 2) : 0;
+    if (!(m->active_parameters > embeddings) || m->active_parameters > m->parameters || m->expert_parameters > m->parameters)
+        return "parameters of a token or of experts are not a part of all, or the embeddings alone (vocabulary x hidden) are more";
     if (!m->layers && !(m->sample_flops > 0)) return "a model without layers needs the FLOPs of a sample";
     if (!p->data || !p->tensor || !p->pipeline || !p->interleave || !p->context || !p->expert || !in->batch.micro)
         return "each degree of parallelism and the micro-batch are at least 1";
@@ -113,7 +121,8 @@ static struct group group_of(const struct step_input *in, uint32_t n, uint32_t s
 static double traffic(struct step_time *t, const struct group *g, enum collective_op op, double bytes, double times)
 {
     if (g->local * g->nodes < 2 || !(bytes > 0)) return 0;
-    if (g->nodes > 1) t->fabric_bytes += times * collective_bus_factor(op, g->nodes) * bytes / g->local;
+    bool linked = g->local * g->nodes <= g->fabric.nvlink_domain; /* NVLink joins the nodes */
+    if (g->nodes > 1 && !linked) t->fabric_bytes += times * collective_bus_factor(op, g->nodes) * bytes / g->local;
     return times * collective_time_s(&g->fabric, op, bytes, g->local, g->nodes, NULL);
 }
 

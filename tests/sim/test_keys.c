@@ -27,7 +27,7 @@
 
 static const char *const files[] = {
     "tests/sim/live/keys.json", "tests/sim/live/keys-generated.json", "tests/sim/live/keys-ray.json", "tests/sim/live/keys-queues.json",
-    "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json", "tests/sim/live/keys-network.json", "tests/sim/live/keys-model.json",
+    "tests/sim/live/keys-quotas.json", "tests/sim/live/keys-partial.json", "tests/sim/live/keys-network.json", "tests/sim/live/keys-model.json", "tests/sim/live/keys-fabric.json", "tests/sim/live/keys-collectives.json",
     "tests/sim/live/keys-data.json",
     "tests/sim/states/shapes.json", "tests/sim/states/operator.json",
 };
