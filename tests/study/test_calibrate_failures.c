@@ -142,6 +142,7 @@ static void rates_and_repairs_are_found(void **state)
         assert_int_equal(c->scope, FAULT_NODE);
         forget(&f);
     }
+    print_message("of %d: mtbf %d, repair median %d, sigma %d, taken as exponential %d, lemons seen %d\n", RUNS, mtbf, median, sigma, exponential, lemons);
     assert_in_range(mtbf, LEAST, RUNS);
     assert_in_range(median, LEAST, RUNS);
     assert_in_range(sigma, LEAST, RUNS);
@@ -164,6 +165,7 @@ static void ageing_is_found(void **state)
         forget(&f);
         forget(&g);
     }
+    print_message("of %d: shape %d, with unknown ages %d, mtbf %d, ageing seen %d\n", RUNS, shape, unknown_age, mtbf, refused);
     assert_in_range(shape, LEAST, RUNS);
     assert_in_range(mtbf, LEAST, RUNS);
     assert_in_range(unknown_age, LEAST, RUNS);
@@ -184,6 +186,7 @@ static void lemons_are_found(void **state)
         share += fabs((double)c->lemons.n / 300 - 0.03) < 2 * sqrt(0.03 * 0.97 / 300);
         forget(&f);
     }
+    print_message("of %d: mtbf %d, how often lemons fail %d, their share %d\n", RUNS, mtbf, times, share);
     assert_in_range(mtbf, LEAST, RUNS);
     assert_in_range(times, LEAST, RUNS);
     assert_in_range(share, LEAST, RUNS);
