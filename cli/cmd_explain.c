@@ -12,15 +12,17 @@
 #include "study/diagnose.h"
 #include "study/explain.h"
 #include "study/explain_env.h"
+#include "study/series.h"
 
 struct options {
     const char *run, *job, *approach;
-    bool env;
+    bool env, series;
     enum output_format format;
 };
 
 static const struct argp_option options[] = {
     {"env",                                                                           'e', 0, 0, "Print the environment of each pod of JOB instead; then RUN may be a scenario", 0},
+    {"series", 's', 0, 0, "Show the series of JOB instead: loss, learning rate, samples/s, memory, bytes over its steps", 0},
     {"approach",                                                                              'a', "NAME", 0, "With --env of a scenario: under this approach (default: the first)", 0},
     {"format", 'f', "text|json", 0, "With json: the diagnosis, what keeps utilisation low (default: text)", 0},
     {0},
@@ -31,6 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
     switch (key) {
     case 'e': o->env = true; return 0;
+    case 's': o->series = true; return 0;
     case 'a': o->approach = arg; return 0;
     case 'f':
         o->format = command_format(arg, state);
@@ -46,6 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->run) argp_error(state, "RUN is missing");
         if (o->env && !o->job) argp_error(state, "--env needs a JOB");
+        if (o->series && (!o->job || o->env || o->format != FORMAT_TEXT)) argp_error(state, "--series needs a JOB, and prints text only");
         if (o->env && o->format != FORMAT_TEXT) argp_error(state, "--env prints text only");
         if (o->approach && !o->env) argp_error(state, "--approach goes with --env; give the directory of the approach");
         return 0;
@@ -56,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp argp_explain = {
     options,
     parse,
-    "RUN [JOB]\n--env RUN|SCENARIO JOB",
+    "RUN [JOB]\n--series RUN JOB\n--env RUN|SCENARIO JOB",
     "Say where the GPU time of a run went, what keeps utilisation low and what removing it would give, and why its jobs "
     "waited; with JOB, the life of that job: its waits with who blocked it, its attempts, and where its GPU-seconds went.\v"
     "RUN may hold several approaches and replications: the first replication of each approach is told.\n"
@@ -115,7 +119,9 @@ static int tell(const struct options *o, const struct run *run, struct json_writ
     struct str out = {0};
     char *err = NULL;
     int code = EXIT_OK;
-    if (!o->job)
+    if (o->series) {
+        if (!series_text(run, o->job, &out, &err)) code = command_fail(EXIT_INPUT, "%s", err);
+    } else if (!o->job)
         explain_run(run, &out);
     else if (!explain_job(run, o->job, &out, &err))
         code = command_fail(EXIT_INPUT, "%s", err);

@@ -57,6 +57,9 @@ void series_free(struct series *);
 /* Steps at which a span is shown: its ends, and what divides its job into so many parts. The one behind `step`, or -1. */
 int64_t series_next(const struct series *, const struct progress_span *, int64_t step, int64_t parts);
 
+/* The series of one job as a table: a row each tenth of its steps. False and *err (to free): no such job, or as series_read. */
+bool series_text(const struct run *, const char *job, struct str *, char **err);
+
 /* After so many steps; NAN where nothing is said. */
 double learning_loss(const struct series_job *, int64_t step);
 double learning_rate(const struct series_job *, int64_t step);

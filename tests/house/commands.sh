@@ -62,6 +62,9 @@ expect 0 "came free when job b ended" "" explain "$out/runs/strict/0" c
 expect 0 "Where the GPU time went" "first replication of each approach" explain "$out/runs"
 expect 4 "" "none" explain "$out/none"
 expect 3 "" "no job" explain "$out/runs/strict/0" d
+expect 0 "no steps to show" "" explain --series "$out/runs/strict/0" c
+expect 3 "" "no job" explain --series "$out/runs/strict/0" d
+expect 2 "" "needs a JOB" explain --series "$out/runs/strict/0"
 expect 0 "MASTER_ADDR=tune-3-master-0" "" explain --env scenarios/two-teams.json tune-3
 expect 2 "" "needs a JOB" explain --env scenarios/two-teams.json
 expect 0 "Who used the GPUs" "" report "$out/runs"
