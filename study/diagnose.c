@@ -13,6 +13,7 @@
 #include "base/hmap.h"
 #include "input/scenario.h"
 #include "run/decimal.h"
+#include "study/diagnose_save.h"
 #include "study/diagnose_step.h"
 #include "study/job_index.h"
 #include "study/words.h"
@@ -75,6 +76,7 @@ struct blame {
     char remedy[N_HEALTH_CAUSES][REMEDY_TEXT]; /* of the job that suffers most from it */
     double most[N_HEALTH_CAUSES];     /* GPU-seconds, of that job */
     double in_gangs;                  /* GPU-seconds of waiting that incomplete gangs hold */
+    double saves_bound;               /* GPU-seconds of saves of which only the most that can be spared is known */
     double declared;                  /* GPU-seconds of communication and data wait that nothing tells apart */
 };
 
@@ -114,9 +116,9 @@ static void add_whole(struct diagnosis *d, struct blame *b, const struct kept *k
 {
     for (int a = 0; a < N_WORK_ACTIVITIES; a++) {
         int cause = speaks_for[FIRST_WORK + a];
+        if (FIRST_WORK + a == ACT_CHECKPOINT) continue;
         b->gpu_s[cause] += k->by[a];
-        if (cause >= N_HEALTH_CAUSES) continue;
-        b->saved[cause] += k->by[a] * (in_step(FIRST_WORK + a) ? with_steps(k, (enum health_cause)cause) : 1);
+        if (cause < N_HEALTH_CAUSES) b->saved[cause] += k->by[a] * with_steps(k, (enum health_cause)cause);
     }
     b->declared += k->by[ACT_COMMUNICATION - FIRST_WORK] + k->by[ACT_DATA_WAIT - FIRST_WORK];
     add_steps(d, k);
@@ -135,9 +137,18 @@ static void add_split(struct diagnosis *d, struct blame *b, const struct kept *k
     b->declared += s->untold;
     b->gpu_s[USEFUL] += s->useful;
     b->gpu_s[REST_OTHER] += k->by[ACT_OTHER_LOAD - FIRST_WORK];
-    b->gpu_s[WHY_CHECKPOINT] += k->by[ACT_CHECKPOINT - FIRST_WORK];
-    b->saved[WHY_CHECKPOINT] += k->by[ACT_CHECKPOINT - FIRST_WORK];
     add_steps(d, k);
+}
+
+static void add_saves(struct blame *b, const struct kept *k, const struct save_remedy *r)
+{
+    double gpu_s = k->by[ACT_CHECKPOINT - FIRST_WORK];
+    b->gpu_s[WHY_CHECKPOINT] += gpu_s;
+    b->saved[WHY_CHECKPOINT] += gpu_s * r->spared;
+    if (r->bound) b->saves_bound += gpu_s;
+    if (gpu_s <= b->most[WHY_CHECKPOINT]) return;
+    b->most[WHY_CHECKPOINT] = gpu_s;
+    memcpy(b->remedy[WHY_CHECKPOINT], r->remedy, sizeof r->remedy);
 }
 
 static bool kept_of(const struct job_row *r, struct kept *k)
@@ -244,14 +255,14 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
     for (size_t i = 0; i < d->n_found; i++) {
         struct finding *f = &d->found[i];
         f->detail = detail_of(d, f->cause, b, rows, n);
-        f->at_most = f->cause == WHY_CHECKPOINT || f->cause == WHY_COMMUNICATION;
+        f->at_most = f->cause == WHY_COMMUNICATION || (f->cause == WHY_CHECKPOINT && b->saves_bound > 0);
     }
     note_declared(d, b);
 }
 
 /* ---- jobs and what the scenario says of them ---- */
 
-struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, or has no models */
+struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, or has nothing that a model tells more of */
     struct scenario *scenario;
     struct job_spec *specs;
     bool owned;
@@ -261,7 +272,7 @@ struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, o
 static bool has_models(const struct scenario *s)
 {
     for (size_t i = 0; i < s->n_details; i++)
-        if (s->details[i].step.model || s->details[i].data) return true;
+        if (s->details[i].step.model || s->details[i].data || s->details[i].checkpoint.save_ns == FROM_SIZE) return true;
     return false;
 }
 
@@ -299,19 +310,33 @@ static void jobs_open(struct jobs *j, const struct run *r, struct diagnosis *d)
     str_free(&file);
 }
 
+/* The job of a row; NULL: not known. */
+static const struct job_spec *spec_of(const struct jobs *j, const struct job_row *row)
+{
+    uint64_t i;
+    char buf[24];
+    return j->scenario && hmap_get_str(&j->by_id, job_row_id(row, buf), &i) ? &j->specs[i] : NULL;
+}
+
+static struct save_remedy remedy_of(const struct jobs *j, const struct job_spec *spec, const struct job_row *row)
+{
+    uint32_t nodes = 0, gpus = (uint32_t)(row->gpu_shares / SHARES_PER_GPU);
+    if (!spec) return (struct save_remedy){.spared = 1, .bound = true};
+    for (unsigned i = 0; i < row->n_nodes; i++) nodes += row->nodes[i].last - row->nodes[i].first + 1;
+    return save_remedy(j->scenario, &j->scenario->details[spec->detail], gpus ? gpus : 1, nodes ? nodes : 1);
+}
+
 static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, const struct job_row *row, const struct kept *k)
 {
     struct step_case c;
-    uint64_t i;
-    char buf[24];
-    bool known = j->scenario && hmap_get_str(&j->by_id, job_row_id(row, buf), &i) &&
-                 step_case_of(j->scenario, &j->specs[i], row, k->by, &c);
-    if (!known) {
+    const struct job_spec *spec = spec_of(j, row);
+    struct save_remedy saves = remedy_of(j, spec, row);
+    if (spec && step_case_of(j->scenario, spec, row, k->by, &c)) {
+        struct step_split s = step_split(&c, k->by);
+        add_split(d, b, k, &s);
+    } else
         add_whole(d, b, k);
-        return;
-    }
-    struct step_split s = step_split(&c, k->by);
-    add_split(d, b, k, &s);
+    add_saves(b, k, &saves);
 }
 
 /* What the jobs' rows do not divide stands as it is in the ledger. */
@@ -329,6 +354,7 @@ static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, 
     for (int a = 0; a < N_WORK_ACTIVITIES; a++)
         if (left->by[a] < 0) left->by[a] = 0; /* rounding */
     add_whole(d, b, left);
+    add_saves(b, left, &(struct save_remedy){.spared = 1, .bound = true});
     jobs_close(&j);
 }
 
