@@ -8,17 +8,14 @@
 
 #include "base/file.h"
 #include "base/json_write.h"
-#include "base/lines.h"
 #include "base/mem.h"
-#include "base/units.h"
 #include "cli/calibrate.h"
+#include "cli/sizes.h"
 #include "input/collective_fabric.h"
 #include "study/calibrate_collective.h"
 #include "study/collective_machine.h"
 
-enum { MAX_FILES = 256, MAX_FIELDS = 64 };
-
-struct sizes { ARRAY(double) v; };
+enum { MAX_FILES = 256 };
 
 struct options {
     const char *train[MAX_FILES], *predict, *out, *hardware, *network;
@@ -95,56 +92,13 @@ const struct argp argp_calibrate_collective = {
     NULL,
     NULL};
 
-/* ---- sizes ---- */
-
-static bool add_size(struct sizes *to, const char *text, const char *file, int line, struct diag *d)
-{
-    int64_t bytes;
-    const char *wrong = units_parse_bytes(text, &bytes);
-    if (!wrong && bytes < 1) wrong = "a size is at least one byte";
-    if (wrong)
-        diag_error(d, file, line, NULL, "\"%.40s\": %s", text, wrong);
-    else
-        array_push(&to->v, (double)bytes);
-    return !wrong;
-}
-
-static void sizes_from_list(struct sizes *to, const char *list, struct diag *d)
-{
-    char *text = xstrdup(list), *rest = text, *size;
-    while ((size = strsep(&rest, ", \t\n")) != NULL)
-        if (*size && !add_size(to, size, "--predict", 0, d)) break;
-    free(text);
-}
-
-/* A size a line, the first field, or that below size_bytes. */
-static void sizes_from_file(struct sizes *to, const char *file, struct diag *d)
-{
-    struct line_reader r;
-    char *line, *field[MAX_FIELDS];
-    size_t column = 0;
-    if (!line_open(&r, file, d)) return;
-    while (line_next(&r, &line)) {
-        size_t n = line_split(line, ',', field, MAX_FIELDS);
-        if (n > MAX_FIELDS) n = MAX_FIELDS;
-        bool header = false;
-        for (size_t i = 0; i < n; i++)
-            if (!strcmp(field[i], "size_bytes")) column = i, header = true;
-        if (!header && n > column && *field[column] && !add_size(to, field[column], file, r.line, d)) break;
-    }
-    line_close(&r);
-}
-
 static void read_sizes(const struct options *o, const struct collective_table *t, struct sizes *to, struct diag *d)
 {
     if (!o->predict) {
         for (size_t i = 0; i < t->rows.n; i++) array_push(&to->v, t->rows.v[i].bytes);
-    } else if (strchr(o->predict, ',') == NULL && (!strcmp(o->predict, "-") || file_exists(o->predict))) {
-        sizes_from_file(to, o->predict, d);
     } else {
-        sizes_from_list(to, o->predict, d);
+        sizes_read(o->predict, "--predict", to, d);
     }
-    if (to->v.n == 0 && diag_errors(d) == 0) diag_error(d, "--predict", 0, NULL, "no sizes");
 }
 
 /* ---- tables ---- */

@@ -15,6 +15,7 @@ const struct command commands[] = {
     {"calibrate", "fit a model to measurements, predict what was not measured", cmd_calibrate, &argp_calibrate},
     {"check", "say what is wrong with a scenario, or what it lacks", cmd_check, &argp_check},
     {"checkpoint", "how large a checkpoint is, how long it takes, and how often to save", cmd_checkpoint, &argp_checkpoint},
+    {"collective", "how long collective operations take on given hardware", cmd_collective, &argp_collective},
     {"compare", "compare approaches on one scenario, paired, with intervals", cmd_compare, &argp_compare},
     {"explain", "why a job waited, where its GPU-seconds went, a pod's environment", cmd_explain, &argp_explain},
     {"export", "write a run in another format", cmd_export, &argp_export},

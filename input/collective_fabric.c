@@ -12,7 +12,7 @@ static void from_hardware(struct collective_fabric *f, const struct raw_hardware
     bool gpus = h->gpus != ABSENT && h->gpus > 0;
     f->library = h->library != ABSENT ? (enum collective_library)h->library : gpus ? COLLECTIVE_NCCL : COLLECTIVE_MPI;
     f->gpus_per_node = gpus ? (unsigned)h->gpus : 0;
-    if (h->compute_capability != ABSENT) f->gpu_generation = (unsigned)h->compute_capability;
+    f->gpu_generation = h->compute_capability != ABSENT ? (unsigned)h->compute_capability : gpus ? f->gpu_generation : 0;
     if (h->nvlink_links != ABSENT) f->nvlink_links = (unsigned)h->nvlink_links;
     f->nvlink_bytes_per_s = f->nvlink_links > 0 && h->intra != ABSENT ? (double)h->intra : 0;
     f->nvlink_switch = h->nvlink_switch;
@@ -104,7 +104,7 @@ static const struct field calibration_fields[] = {
           .help = "kind of network card"),
     COUNT_FIELD(nics, 1, 1024, "a node"),
     NUMBER_FIELD(nic_rate, "nic_bytes_per_s", "of one, a direction"),
-    NUMBER_FIELD(net_latency, "net_latency_s", "of a small message; negative: by kind of card"),
+    FIELD(raw_calibration, net_latency, "net_latency_s", TYPE_NUMBER, .help = "of a small message; absent: by kind of card"),
     BOOL_FIELD(sharp),
     BOOL_FIELD(amd_cpu),
     COUNT_FIELD(gpus_per_process, 0, 1024, "that one process drives"),
@@ -128,7 +128,7 @@ void collective_fabric_write(const struct collective_fabric *f, const char *sour
         .gpus_per_node = f->gpus_per_node, .nvlink = f->nvlink_bytes_per_s, .nvlink_links = f->nvlink_links,
         .nvlink_switch = f->nvlink_switch, .nvlink_domain = f->nvlink_domain, .pcie_peer = f->pcie_peer,
         .pcie = f->pcie_bytes_per_s, .nic = f->nic, .nics = f->nics, .nic_rate = f->nic_bytes_per_s,
-        .net_latency = f->net_latency_s, .sharp = f->sharp, .amd_cpu = f->amd_cpu, .gpus_per_process = f->gpus_per_process,
+        .net_latency = f->net_latency_s < 0 ? NAN : f->net_latency_s, .sharp = f->sharp, .amd_cpu = f->amd_cpu, .gpus_per_process = f->gpus_per_process,
         .algorithms = f->algorithms, .op = f->measured_op, .ranks_per_node = f->measured_ranks_per_node,
         .nodes = f->measured_nodes, .form = f->measured.form, .latency = f->measured.latency_s,
         .plateau = f->measured.plateau_bytes_per_s, .third = f->measured.third,
@@ -152,7 +152,7 @@ static struct collective_fabric fabric_of(const struct raw_calibration *r)
         .nvlink_links = (unsigned)r->nvlink_links, .nvlink_switch = r->nvlink_switch,
         .nvlink_domain = (unsigned)r->nvlink_domain, .pcie_peer = r->pcie_peer, .pcie_bytes_per_s = r->pcie,
         .nic = (enum collective_nic)r->nic, .nics = (unsigned)r->nics, .nic_bytes_per_s = r->nic_rate,
-        .net_latency_s = r->net_latency, .sharp = r->sharp, .amd_cpu = r->amd_cpu,
+        .net_latency_s = isnan(r->net_latency) ? -1 : r->net_latency, .sharp = r->sharp, .amd_cpu = r->amd_cpu,
         .gpus_per_process = (unsigned)r->gpus_per_process, .share = 1, .algorithms = (unsigned)r->algorithms,
         .measured = {(unsigned)r->form, r->latency, r->plateau, r->third},
         .measured_op = (enum collective_op)r->op, .measured_ranks_per_node = (unsigned)r->ranks_per_node,

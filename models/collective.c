@@ -96,8 +96,8 @@ static double measured_at(const struct collective_fabric *f, enum collective_op 
     return collective_curve_s(&f->measured, bytes) * there / here;
 }
 
-#define FIRST_POWER 6 /* below 64 B the models are flat */
-#define LAST_POWER  50 /* beyond a PiB the last octave goes on */
+
+#define LAST_POWER 50 /* beyond a PiB the last octave goes on */
 
 /* At another scale the curve times the ratio of the models: at powers of two, never falling, straight between them. */
 static double scaled(const struct collective_fabric *f, enum collective_op op, double bytes, unsigned local, unsigned nodes)
@@ -105,7 +105,7 @@ static double scaled(const struct collective_fabric *f, enum collective_op op, d
     unsigned power = bytes < 1 ? 0 : collective_log2_floor(bytes);
     if (power > LAST_POWER) power = LAST_POWER;
     double low = 0, high;
-    for (unsigned k = power < FIRST_POWER ? power : FIRST_POWER; k <= power; k++) {
+    for (unsigned k = 0; k <= power; k++) {
         double t = measured_at(f, op, (double)((uint64_t)1 << k), local, nodes);
         if (t > low) low = t;
     }
