@@ -215,23 +215,28 @@ static void text_line(struct reading *r, char *line)
 
 /* ---- the table ---- */
 
+/* Ranks that the ratio of bus to algorithm bandwidth tells; 0: nothing. */
+static unsigned ranks_of_ratio(enum collective_op op, double f)
+{
+    double n = op == COLLECTIVE_ALL_REDUCE ? 2 / (2 - f) : f < 1 ? 1 / (1 - f) : 0;
+    return n > 1.5 && n < 1e6 ? (unsigned)(n + 0.5) : 0;
+}
+
+/* A head that was cut off lists far fewer ranks than the bandwidths tell; these are rounded, so a little is nothing. */
 static void guess(struct reading *r)
 {
     struct collective_table *t = r->t;
     double f = r->factor;
+    unsigned ranks = 0;
     t->cpu = r->osu;
-    if (r->rank_lines) {
-        t->ranks = r->rank_lines;
-        t->nodes = (unsigned)r->hosts.n;
-        if (t->nodes == 0 || t->ranks % t->nodes) t->nodes = 0;
-    }
-    if (!(f > 0) || f >= 2) return;
-    if (!t->op_known) {
-        t->op = f > 0.995 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_ALL_GATHER;
+    if (f > 0 && f < 2) {
+        if (!t->op_known) t->op = f > 0.995 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_ALL_GATHER;
         t->op_known = true;
+        ranks = ranks_of_ratio(t->op, f);
     }
-    double n = t->op == COLLECTIVE_ALL_REDUCE ? 2 / (2 - f) : f < 1 ? 1 / (1 - f) : 0;
-    if (t->ranks == 0 && n > 1.5 && n < 1e6) t->ranks = (unsigned)(n + 0.5);
+    t->ranks = r->rank_lines < ranks - ranks / 3 ? ranks : r->rank_lines;
+    t->nodes = t->ranks == r->rank_lines ? (unsigned)r->hosts.n : 0;
+    if (t->nodes && t->ranks % t->nodes) t->nodes = 0;
 }
 
 static int by_size(const void *a, const void *b)

@@ -155,5 +155,30 @@ expect 2 "" "takes no --profile" failures --published --profile meta-rsc1
 expect 2 "" "whole number" failures --profile meta-rsc1 --gpus 8,none
 expect 3 "" "did you mean" failures --profile meta-rsc3
 
+table=tests/fuzz/corpus/collective_table/nccl.txt # an all-reduce of 4 ranks on two hosts
+expect 0 "^8,tree,ll,35.2" "" collective --network ib-ndr-400 --nodes 4 --sizes 8,1MiB --format csv # 6.8 + 2 (7 x 0.6 + 2 x 5) us
+expect 0 "nvls-tree" "" collective --network ib-ndr-400 --nodes 2 --plot "$out/bus.svg"
+grep -q "<svg" "$out/bus.svg" || { echo "commands: collective drew no picture" >&2; bad=1; }
+expect 0 '"trainyard_collective": 1' "" collective --op all-to-all --nodes 2 --format json
+expect 0 "recursive-doubling" "" collective --hardware cpu-64 --nodes 2 --sizes 8
+expect 2 "" "did you mean" collective --op all-reduc
+expect 2 "" "goes without" collective --calibration x.json --hardware h100-sxm-8
+expect 3 "" "there is no hardware profile" collective --hardware h100-smx-8
+expect 3 "" "on a node of 8 GPUs" collective --ranks-per-node 9
+expect 3 "" "no sizes" collective --sizes ,
+expect 3 "" "none" collective --calibration "$out/none.json"
+expect 0 "^size_bytes,predicted_us" "fitted within" calibrate collective --train $table --predict 8,1MiB --format csv
+expect 0 '"predicted_us"' "most like 2 x 2" calibrate collective --train $table --predict 8,1MiB --nodes 4 --format json
+expect 0 "" "most like" calibrate collective --train $table --ranks 4 -o "$out/measured.json"
+expect 0 "2 nodes x 2 ranks" "" collective --calibration "$out/measured.json" --sizes 8,1MiB
+cp $table "$out/a100_8_other.csv" # a name says nothing
+"$program" calibrate collective --train $table --predict 8,64KiB,1MiB --nodes 8 --format csv >"$out/here" 2>/dev/null
+"$program" calibrate collective --train "$out/a100_8_other.csv" --predict 8,64KiB,1MiB --nodes 8 --format csv >"$out/there" 2>/dev/null
+[ -s "$out/here" ] && cmp -s "$out/here" "$out/there" || { echo "commands: a renamed table predicts something else" >&2; bad=1; }
+expect 2 "" "FILE is missing" calibrate collective --predict 8
+expect 3 "" "no row of a collective" calibrate collective --train $tiny --predict 8
+expect 3 "" "say it: --ranks" calibrate collective --train tests/fuzz/corpus/collective_table/osu.txt --nodes 4
+expect 3 "" "is no number\|suffix\|bytes" calibrate collective --train $table --predict 8,x
+
 [ $bad = 0 ] && echo "commands: $n calls end and print as they should"
 exit $bad
