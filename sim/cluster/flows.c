@@ -6,6 +6,8 @@
  *   - it held a flow of the set back, and a lane outside is faster, or
  *   - it holds a flow outside back, and a rate inside changed.
  *
+ * It calls those that it holds back, and the faster ones.
+ *
  * When no link calls, each flow is at its want or at its fair share of a full link, which is max-min fairness.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -224,10 +226,15 @@ static void join(struct flows *f, uint32_t flow)
     array_push(&f->set, flow);
 }
 
-static void join_all(struct flows *f, const struct link *l)
+/* Those that a link holds back, and those that are faster than what it can give a lane now. The others do not feel it. */
+static void join_concerned(struct flows *f, uint32_t link, int64_t level)
 {
+    const struct link *l = &f->links[link];
     f->work += l->members.n;
-    for (size_t i = 0; i < l->members.n; i++) join(f, l->members.v[i].flow);
+    for (size_t i = 0; i < l->members.n; i++) {
+        const struct flow *w = &f->flows.v[l->members.v[i].flow];
+        if (w->bottleneck == link || w->rate > level) join(f, l->members.v[i].flow);
+    }
 }
 
 static void seed(struct flows *f)
@@ -238,7 +245,7 @@ static void seed(struct flows *f)
         f->flows.v[f->dirty_flows.v[i]].dirty = false;
         join(f, f->dirty_flows.v[i]);
     }
-    for (size_t i = 0; i < f->dirty_links.n; i++) join_all(f, &f->links[f->dirty_links.v[i]]);
+    for (size_t i = 0; i < f->dirty_links.n; i++) join_concerned(f, f->dirty_links.v[i], INT64_MAX);
     array_clear(&f->dirty_flows);
     array_clear(&f->dirty_links);
 }
@@ -402,12 +409,15 @@ static bool moved_inside(const struct flows *f, const struct link *l)
 static bool call_in(struct flows *f)
 {
     size_t n = f->set.n;
-    array_clear(&f->calling);
     for (size_t i = 0; i < f->touched.n; i++) {
         const struct link *l = &f->links[f->touched.v[i]];
-        if (l->inside < l->members.n && (faster_outside(f, l) || moved_inside(f, l))) array_push(&f->calling, f->touched.v[i]);
+        if (l->inside == l->members.n || !(faster_outside(f, l) || moved_inside(f, l))) continue;
+        array_push(&f->calling, f->touched.v[i]);
     }
-    for (size_t i = 0; i < f->calling.n; i++) join_all(f, &f->links[f->calling.v[i]]);
+    for (; f->calling.n; (void)array_pop(&f->calling)) {
+        uint32_t link = array_last(&f->calling);
+        join_concerned(f, link, f->links[link].held_level < 0 ? INT64_MAX : f->links[link].held_level);
+    }
     return f->set.n > n;
 }
 

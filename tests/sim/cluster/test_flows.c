@@ -279,7 +279,7 @@ static void equal_flows_share_a_link_equally(void **state)
 /* Uses looked at by 100 changes of a flow between two others, beside n pairs of flows that share links elsewhere. */
 static uint64_t work_beside(uint32_t n)
 {
-    int64_t *capacity = malloc((n + 2) * sizeof *capacity);
+    int64_t *capacity = calloc(n + 2, sizeof *capacity);
     for (uint32_t l = 0; l < n + 2; l++) capacity[l] = 10 * UNIT;
     struct flows *f = flows_create(capacity, n + 2);
     for (uint32_t i = 0; i < 2 * n; i++) flows_add(f, &(struct flow_use){2 + i / 2, 1}, 1, FLOW_UNLIMITED);
