@@ -216,9 +216,7 @@ static const char *detail_of(struct diagnosis *d, enum health_cause cause, const
     }
     if (cause == WHY_WAITING) return wait_detail(d, b, waits);
     if (cause == WHY_RESTARTS) return restart_detail(d, restarts, preemptions);
-    if (b->saved[cause] < 0.01 * b->gpu_s[cause]) return "alone, removing it gives nothing, for steps wait as long for the next";
-    if (!*b->remedy[cause]) return "";
-    return arena_printf(&d->arena, "better %s%s", n > 1 ? "for the job that suffers most: " : "", b->remedy[cause]);
+    return b->saved[cause] < 0.01 * b->gpu_s[cause] ? "removed alone it gives nothing, for steps wait as long for the next" : "";
 }
 
 static void note_declared(struct diagnosis *d, const struct blame *b)
@@ -245,7 +243,7 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
         d->rest[i].gpu_s = b->gpu_s[REST_FREE + i];
     }
     for (int c = 0; c < N_HEALTH_CAUSES; c++)
-        d->found[c] = (struct finding){(enum health_cause)c, b->gpu_s[c], b->saved[c], false, ""};
+        d->found[c] = (struct finding){(enum health_cause)c, b->gpu_s[c], b->saved[c], false, "", ""};
     qsort(d->found, N_HEALTH_CAUSES, sizeof *d->found, greatest_first);
     while (d->n_found < N_HEALTH_CAUSES && d->found[d->n_found].gpu_s >= HEALTH_NAMED * d->gpu_s &&
            d->found[d->n_found].gpu_s > 0)
@@ -255,6 +253,7 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
     for (size_t i = 0; i < d->n_found; i++) {
         struct finding *f = &d->found[i];
         f->detail = detail_of(d, f->cause, b, rows, n);
+        f->remedy = arena_strdup(&d->arena, b->remedy[f->cause]);
         f->at_most = f->cause == WHY_COMMUNICATION || (f->cause == WHY_CHECKPOINT && b->saves_bound > 0);
     }
     note_declared(d, b);

@@ -86,7 +86,8 @@ struct finding {
     enum health_cause cause;
     double gpu_s, saved_gpu_s; /* share and gain */
     bool at_most;              /* the gain */
-    const char *detail;        /* "" or what there is to say of this run: "90 % quota, 10 % order" */
+    const char *detail;        /* "" or what there is to say of this run: "jobs wait: 90 % quota, 10 % order" */
+    const char *remedy;        /* "" or the best one for the job that suffers most: "interleave 4" */
 };
 
 /* GPU time of which no cause of the table is to blame. */

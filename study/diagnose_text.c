@@ -32,7 +32,9 @@ static void cause_row(const struct diagnosis *d, const struct finding *f, struct
     words_number_cell(out, f->saved_gpu_s / 3600, 10);
     str_printf(out, " %11.2f %%\n      ", 100 * diagnosis_utilisation_after(d, f));
     struct str s = {0};
-    str_printf(&s, "%s%s%s. Remedy: %s.", c->what, *f->detail ? ": " : "", f->detail, c->advice);
+    str_printf(&s, "%s%s%s. Remedy: ", c->what, *f->detail ? "; " : "", f->detail);
+    if (*f->remedy) str_printf(&s, "%s%s; in general ", f->remedy, d->job ? "" : " (of the job that suffers most)");
+    str_printf(&s, "%s.", c->advice);
     words_wrapped(out, str_text(&s), 6, WIDTH);
     str_append(out, "\n");
     str_free(&s);
@@ -79,7 +81,7 @@ void diagnosis_text(const struct diagnosis *d, struct str *out)
 {
     double use = diagnosis_utilisation(d), communication = diagnosis_communication(d);
     str_append(out, "\nHealth\n");
-    figure(out, "GPU utilisation", use, "goal >= 80 %", use >= HEALTHY_UTILISATION);
+    figure(out, "GPU utilisation (useful)", use, "goal >= 80 %", use >= HEALTHY_UTILISATION);
     figure(out, "exposed communication, of steps", communication, "goal <= 30 %", communication <= HEALTHY_COMMUNICATION);
     verdict(d, out);
     causes_text(d, out);
@@ -124,7 +126,8 @@ static void cause_json(const struct diagnosis *d, const struct finding *f, struc
     number(w, "utilisation_after", diagnosis_utilisation_after(d, f));
     text(w, "what", c->what);
     text(w, "detail", f->detail);
-    text(w, "remedy", c->advice);
+    text(w, "remedy", f->remedy);
+    text(w, "advice", c->advice);
     json_write_end(w);
 }
 
