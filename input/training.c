@@ -101,13 +101,24 @@ static void write_hardware(struct raw_node_group *g, const struct step_hardware 
     if (isnan(g->gpu_memory_tbps)) g->gpu_memory_tbps = h->gpu.memory_bytes_per_s / tera;
 }
 
+/* Groups with GPUs that may serve it; all, when none may: it is a job all the same. */
+static uint64_t groups_for(const struct cluster_spec *c, const struct job_detail *d)
+{
+    uint64_t with = 0;
+    for (uint32_t g = 0; g < c->n_groups; g++)
+        if (c->groups[g].gpus) with |= UINT64_C(1) << g;
+    return with & d->groups ? with & d->groups : with;
+}
+
 static const struct step_hardware *hardware_for(struct build *b, const struct job_detail *d, const struct raw_job *raw)
 {
     const struct cluster_spec *c = &b->s->cluster;
     const struct step_hardware *first = NULL;
+    uint64_t groups = groups_for(c, d);
+    if (!groups) value_error(b->diag, place_of(raw->at, "model"), "the cluster has no GPU to compute a step on");
     for (uint32_t g = 0; g < c->n_groups; g++) {
         const struct step_hardware *h = c->groups[g].hardware;
-        if (!(d->groups >> g & 1) || !c->groups[g].gpus) continue;
+        if (!(groups >> g & 1)) continue;
         if (!h) {
             value_error(b->diag, place_of(raw->at, "model"), "nothing is known of the GPUs of group %s", c->groups[g].name);
             diag_help(b->diag, "give the group a \"gpu\" such as \"h100\", or \"peak_tflops\"");

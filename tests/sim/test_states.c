@@ -47,6 +47,7 @@ static const struct shows table[] = {
       ACT(ACT_COMPUTE), ACT(ACT_COMMUNICATION), ACT(ACT_DATA_WAIT), CAU(CAUSE_FAILURE), WAI(WAIT_IMAGE), WAI(WAIT_START),
       WAI(WAIT_RENDEZVOUS), WAI(WAIT_DETECTION)}},
     {"gangs", "coscheduling", {WAI(WAIT_GANG)}},
+    {"models", "plain", {ACT(ACT_BUBBLE), ACT(ACT_STRAGGLER)}},
     {"elastic", "torchrun", {CAU(CAUSE_RESIZE), WAI(WAIT_RESIZE)}},
     {"ray", "own", {ACT(ACT_WAIT_HEAD), ACT(ACT_IDLE_POD), ACT(ACT_AFTER_END), WAI(WAIT_HEAD), WAI(WAIT_PEERS)}},
     {"ray", "shared", {WAI(WAIT_AUTOSCALER)}},
@@ -54,8 +55,6 @@ static const struct shows table[] = {
 };
 
 static const struct { int state; const char *why; } not_yet[] = {
-    {ACT(ACT_BUBBLE), "pipeline parallelism comes with the models of a step"},
-    {ACT(ACT_STRAGGLER), "ranks of different speed come with the models of a step"},
     {ACT(ACT_REPAIR), "a calendar knows when a node is down, not when its repair begins"},
     {ACT(ACT_ABSENT), "nodes that are not provisioned come with spot capacity and node autoscaling"},
     {ACT(ACT_UNOBSERVED), "of live runs only"},

@@ -43,7 +43,7 @@ static const char *pick(struct any *a, const char *const *words, unsigned n) { r
 #define PICK(a, ...)                                                                                                   \
     pick(a, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-enum purpose { SHAPE, CLUSTER, QUEUES, JOB, JOB_FAULTS, JOB_ELASTIC, JOB_AFTER, JOB_SAVES, HARDWARE, SCRIPT, APPROACH, STACK, RUN };
+enum purpose { SHAPE, CLUSTER, QUEUES, JOB, JOB_FAULTS, JOB_ELASTIC, JOB_AFTER, JOB_SAVES, HARDWARE, SCRIPT, APPROACH, STACK, RUN, SPEEDS, JOB_MODEL };
 
 /* ---- cluster ---- */
 
@@ -53,7 +53,7 @@ static void node_group(struct any *a, unsigned g)
     if (g == 1) str_append(a->out, ", \"gpu\": \"small\", \"labels\": { \"tier\": \"b\" }");
     if (g == 1 && one_in(a, 3)) str_append(a->out, ", \"taints\": [ { \"key\": \"gpu\", \"value\": \"b\" } ]");
     if (one_in(a, 3)) str_printf(a->out, ", \"cpu\": %u, \"memory\": \"%uGi\"", 8 + 8 * below(a, 4), 32 + 32 * below(a, 3));
-    str_append(a->out, " }");
+    str_append(a->out, ", \"peak_tflops\": 100 }");
 }
 
 static void cluster(struct any *a)
@@ -71,6 +71,9 @@ static void cluster(struct any *a)
     str_append(a->out, ",\n    \"storage\": [ { \"name\": \"store\", \"write\": \"1GB/s\", \"read\": \"2GB/s\" } ]");
     if (one_in(a, 2))
         str_printf(a->out, ",\n    \"images\": { \"size\": \"%uGB\", \"cached\": 0.%u }", 1 + below(a, 20), below(a, 10));
+    begin(a, SPEEDS, 0);
+    if (one_in(a, 3))
+        str_printf(a->out, ",\n    \"stragglers\": { \"share\": 0.%u, \"slowness\": 0.2, \"jitter\": 0.0%u }", below(a, 10), below(a, 5));
     str_append(a->out, " },\n");
 }
 
@@ -134,7 +137,7 @@ static void size(struct any *a)
     str_printf(a->out, ", \"gpus\": %u, \"replicas\": %u", each, 1 + below(a, one_in(a, 8) ? room + 2 : room / 2 + 1));
 }
 
-static void work(struct any *a)
+static void amount(struct any *a)
 {
     if (one_in(a, 3)) {
         str_printf(a->out, ", \"steps\": %u, \"step\": { \"compute\": \"%ums\", \"data\": \"%ums\"", 1 + below(a, 800), 200 + below(a, 3000),
@@ -145,6 +148,28 @@ static void work(struct any *a)
         str_printf(a->out, ", \"duration\": %u", 60 * (1 + below(a, one_in(a, 5) ? 300 : 30)));
         if (one_in(a, 4)) str_printf(a->out, ".%03u", below(a, 1000));
     }
+}
+
+static void model(struct any *a)
+{
+    str_printf(a->out, ", \"steps\": %u, \"model\": \"%s\", \"batch\": { \"global\": %u, \"micro\": %u }, \"parallelism\": { \"zero\": %u }",
+               1 + below(a, 2000), PICK(a, "mpt-125m", "mpt-1b", "resnet-50"), 1 + below(a, 256), 1 + below(a, 8), below(a, 4));
+}
+
+/* Of some jobs a model instead; what is drawn for the rest of the job stays. */
+static void work(struct any *a, unsigned i)
+{
+    struct str unused = {0}, *out = a->out;
+    uint64_t here = a->state;
+    begin(a, JOB_MODEL, i);
+    if (one_in(a, 5)) {
+        model(a);
+        a->out = &unused;
+    }
+    a->state = here;
+    amount(a);
+    a->out = out;
+    str_free(&unused);
     if (a->limit_all || one_in(a, 8)) str_printf(a->out, ", \"limit\": \"%um\"", 5 + below(a, 400));
 }
 
@@ -186,7 +211,7 @@ static void job(struct any *a, unsigned i, unsigned *submit)
     if (!one_in(a, 3)) *submit += 30 * below(a, 40);
     str_printf(a->out, "%s\n      { \"id\": \"j%u\", \"kind\": \"%s\", \"submit\": %u", i ? "," : "", i, kind_of(a), *submit);
     size(a);
-    work(a);
+    work(a, i);
     policies(a);
     wishes(a);
     begin(a, JOB_SAVES, i);
