@@ -28,6 +28,7 @@ struct member { uint32_t flow, use; }; /* of a link: a flow, and the place of th
 
 struct link {
     int64_t capacity, load;  /* load: kept while it is tight */
+    bool tight;              /* its flows could fill it, or it holds one back; the others are never looked at */
     wide most;               /* load if each flow had its cap */
     ARRAY(struct member) members;
     uint32_t bound;          /* flows that it holds back */
@@ -41,9 +42,8 @@ struct link {
 struct use { uint32_t link, lanes, at; /* in the link's members */ };
 
 struct flow {
-    struct use *uses;
-    uint32_t n, bottleneck, next_bottleneck;
-    uint32_t first_open, n_open;   /* its uses of tight links, in `open` */
+    struct use *uses;        /* those of tight links first */
+    uint32_t n, n_tight, bottleneck, next_bottleneck;
     int64_t want, cap, rate, next; /* cap: want, or what its links can carry for it alone */
     uint64_t set;            /* solve in which it is in the set */
     bool live, open, dirty;
@@ -53,12 +53,10 @@ struct capped { int64_t cap; uint32_t flow; };
 
 struct flows {
     struct link *links;
-    uint8_t *tight;          /* by link: its flows could fill it, or it holds one back; the others are never looked at */
     uint32_t n_links;
     ARRAY(struct flow) flows;
-    ARRAY(uint32_t) spare, set, touched, calling, heap, changed, dirty_flows, dirty_links;
+    ARRAY(uint32_t) spare, set, touched, calling, looks, heap, changed, dirty_flows, dirty_links;
     ARRAY(struct capped) by_cap;
-    ARRAY(struct flow_use) open;
     uint64_t solve, pass, work;
 };
 
@@ -68,7 +66,6 @@ struct flows *flows_create(const int64_t *capacity, uint32_t n_links)
 {
     struct flows *f = xcalloc(1, sizeof *f);
     f->links = xcalloc(n_links + 1, sizeof *f->links);
-    f->tight = xcalloc(n_links + 1, 1);
     f->n_links = n_links;
     for (uint32_t i = 0; i < n_links; i++) f->links[i].capacity = capacity[i];
     return f;
@@ -84,14 +81,13 @@ void flows_destroy(struct flows *f)
     array_free(&f->set);
     array_free(&f->touched);
     array_free(&f->calling);
+    array_free(&f->looks);
     array_free(&f->heap);
     array_free(&f->changed);
     array_free(&f->dirty_flows);
     array_free(&f->dirty_links);
     array_free(&f->by_cap);
-    array_free(&f->open);
     free(f->links);
-    free(f->tight);
     free(f);
 }
 
@@ -113,27 +109,44 @@ static int64_t sum_of_loads(const struct flows *f, const struct link *l)
     return sum;
 }
 
+static void swap_uses(struct flows *f, struct flow *w, uint32_t i, uint32_t k)
+{
+    struct use was = w->uses[i];
+    w->uses[i] = w->uses[k];
+    w->uses[k] = was;
+    f->links[w->uses[i].link].members.v[w->uses[i].at].use = i;
+    f->links[w->uses[k].link].members.v[w->uses[k].at].use = k;
+}
+
+static void put_first(struct flows *f, struct flow *w, uint32_t use) { swap_uses(f, w, use, w->n_tight++); }
+static void put_last(struct flows *f, struct flow *w, uint32_t use) { swap_uses(f, w, use, --w->n_tight); }
+
 /* A link becomes tight, or no longer is. */
 static void look(struct flows *f, uint32_t link)
 {
     struct link *l = &f->links[link];
     bool tight = l->most > l->capacity || l->bound > 0;
-    if (tight && !f->tight[link]) l->load = sum_of_loads(f, l);
-    f->tight[link] = tight;
+    if (tight == l->tight) return;
+    l->tight = tight;
+    if (tight) l->load = sum_of_loads(f, l);
+    for (size_t i = 0; i < l->members.n; i++)
+        (tight ? put_first : put_last)(f, &f->flows.v[l->members.v[i].flow], l->members.v[i].use);
 }
 
 /* Sets the cap, and with it what the links could have to carry. */
 static void set_cap(struct flows *f, struct flow *w, int64_t want)
 {
     int64_t cap = want;
+    array_clear(&f->looks);
     for (uint32_t i = 0; i < w->n; i++) {
         int64_t most = f->links[w->uses[i].link].capacity / w->uses[i].lanes;
         if (most < cap) cap = most;
     }
     for (uint32_t i = 0; i < w->n; i++) {
         f->links[w->uses[i].link].most += (wide)(cap - w->cap) * w->uses[i].lanes;
-        look(f, w->uses[i].link);
+        array_push(&f->looks, w->uses[i].link);
     }
+    for (size_t i = 0; i < f->looks.n; i++) look(f, f->looks.v[i]); /* which moves the uses about */
     w->want = want;
     w->cap = cap;
 }
@@ -149,6 +162,8 @@ static void attach(struct flows *f, uint32_t flow, const struct flow_use *uses, 
         w->uses[i] = (struct use){uses[i].link, uses[i].lanes, (uint32_t)l->members.n};
         array_push(&l->members, (struct member){flow, i});
     }
+    for (uint32_t i = 0; i < n; i++)
+        if (f->links[w->uses[i].link].tight) put_first(f, w, i);
 }
 
 static void detach(struct flows *f, const struct use *u)
@@ -267,20 +282,15 @@ static void touch(struct flows *f, uint32_t link)
 static void open_flow(struct flows *f, struct flow *w)
 {
     w->open = true;
-    w->first_open = (uint32_t)f->open.n;
-    f->work += w->n;
-    for (uint32_t i = 0; i < w->n; i++) {
-        const struct use *u = &w->uses[i];
+    f->work += w->n_tight;
+    for (const struct use *u = w->uses, *end = u + w->n_tight; u < end; u++) {
         struct link *l = &f->links[u->link];
-        if (!f->tight[u->link]) continue;
-        array_push(&f->open, (struct flow_use){u->link, u->lanes});
         touch(f, u->link);
         l->left += w->rate * u->lanes;
         l->lanes += u->lanes;
         l->inside++;
         l->bound_inside += w->bottleneck == u->link;
     }
-    w->n_open = (uint32_t)f->open.n - w->first_open;
 }
 
 static int64_t level_of(const struct link *l)
@@ -338,7 +348,7 @@ static void close_flow(struct flows *f, struct flow *w, int64_t rate, uint32_t b
     w->open = false;
     w->next = rate;
     w->next_bottleneck = bottleneck;
-    for (const struct flow_use *u = f->open.v + w->first_open, *end = u + w->n_open; u < end; u++) {
+    for (const struct use *u = w->uses, *end = u + w->n_tight; u < end; u++) {
         f->links[u->link].left -= rate * u->lanes;
         f->links[u->link].lanes -= u->lanes;
     }
@@ -432,7 +442,7 @@ static void apply(struct flows *f, uint32_t flow)
         w->bottleneck = w->next_bottleneck;
     }
     if (w->next == w->rate) return;
-    for (const struct flow_use *u = f->open.v + w->first_open, *end = u + w->n_open; u < end; u++)
+    for (const struct use *u = w->uses, *end = u + w->n_tight; u < end; u++)
         f->links[u->link].load += (w->next - w->rate) * u->lanes;
     w->rate = w->next;
     array_push(&f->changed, flow);
@@ -446,7 +456,6 @@ void flows_solve(struct flows *f)
     do {
         f->pass++;
         array_clear(&f->touched);
-        array_clear(&f->open);
         for (size_t i = 0; i < f->set.n; i++) open_flow(f, &f->flows.v[f->set.v[i]]);
         fill(f);
     } while (call_in(f));

@@ -29,7 +29,7 @@
  * Off (s->network is NULL) unless the cluster's network has "contention": then every call does nothing, a pace goes at
  * full speed, and net_transfer_start returns false: the owner takes its own nominal time.
  *
- * Cost: that of flows.h for what a change reaches, and an event. Memory: 128 bytes a link; 2 links a node.
+ * Cost: that of flows.h for what a change reaches, and an event. Memory: 152 bytes a link; 2 links a node.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
