@@ -18,7 +18,8 @@ enum { TOKENS_A_STEP = 1 << 21, SAMPLES_A_GPU = 256, GPUS_A_NODE = 8 };
 
 enum {
     KEY_TENSOR = 256, KEY_PIPELINE, KEY_INTERLEAVE, KEY_CONTEXT, KEY_EXPERT, KEY_ZERO, KEY_OVERLAP, KEY_MICRO, KEY_RECOMPUTE,
-    KEY_PRECISION, KEY_PER_NODE, KEY_RUN, KEY_INTER, KEY_JITTER, KEY_SLOWNESS, KEY_DATA, KEY_PLOT, KEY_LIST, KEY_GPU
+    KEY_PRECISION, KEY_PER_NODE, KEY_RUN, KEY_INTER, KEY_JITTER, KEY_SLOWNESS, KEY_DATA, KEY_PLOT, KEY_LIST, KEY_GPU,
+    KEY_KERNELS, KEY_COLLECTIVES
 };
 
 /* Options that are members of "parallelism" and "batch", in the order of the keys above. */
@@ -32,7 +33,7 @@ static const struct { int key; const char *object, *name; } members[] = {
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
 struct options {
-    const char *model, *hardware, *network, *gpu, *inter, *plot;
+    const char *model, *hardware, *network, *gpu, *inter, *kernels, *collectives, *plot;
     const char *given[N_MEMBERS];
     long gpus[STEP_SIZES_MAX];
     size_t n_gpus;
@@ -58,6 +59,8 @@ static const struct argp_option options[] = {
     {"gpu", KEY_GPU, "NAME", 0, "A GPU type with its usual node, instead of --hardware: h200, mi300x ...", 2},
     {"gpus-per-node", KEY_PER_NODE, "N", 0, "With --gpu (default: 8)", 2},
     {"inter", KEY_INTER, "BANDWIDTH", 0, "Of a node to the fabric, such as 400Gbps", 2},
+    {"kernels", KEY_KERNELS, "PROFILE", 0, "What kernels reach, as `calibrate step -o` writes it (default: public measurements)", 2},
+    {"collectives", KEY_COLLECTIVES, "PROFILE", 0, "A measured collective, as `calibrate collective -o` writes it", 2},
     {"run", KEY_RUN, "N", 0, "Consecutive ranks that share a node (default: as many as a node has)", 2},
     {0, 0, 0, 0, "How it is divided (default: the fastest that fits):", 3},
     {"tensor", KEY_TENSOR, "N", 0, "Tensor-parallel ranks", 3},
@@ -138,6 +141,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_GPU: o->gpu = command_text(arg, "--gpu", state); return 0;
     case KEY_PER_NODE: o->per_node = command_number(arg, 1, MAX_GPUS_PER_NODE, "--gpus-per-node", state); return 0;
     case KEY_INTER: o->inter = command_text(arg, "--inter", state); return 0;
+    case KEY_KERNELS: o->kernels = command_text(arg, "--kernels", state); return 0;
+    case KEY_COLLECTIVES: o->collectives = command_text(arg, "--collectives", state); return 0;
     case KEY_RUN: o->run = command_number(arg, 1, 4000000, "--run", state); return 0;
     case KEY_JITTER: o->jitter = fraction(arg, "--jitter", state); return 0;
     case KEY_SLOWNESS: o->slowness = fraction(arg, "--slowness", state); return 0;
@@ -213,7 +218,9 @@ static void write_cluster(struct json_writer *w, const struct options *o, long n
     if (o->inter) text_member(w, "inter", o->inter);
     else if (gpu) int_member(w, "inter", (long)gpu->node_bytes_per_s);
     text_member(w, "profile", o->network);
+    text_member(w, "collectives", o->collectives);
     json_write_end(w);
+    text_member(w, "kernels", o->kernels);
     json_write_end(w);
 }
 

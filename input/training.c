@@ -252,6 +252,16 @@ static struct step_batch batch_of(const struct model_shape *m, const struct para
                            (enum precision)raw->precision };
 }
 
+/* At its smallest an elastic job still has one of each part of the model. */
+static void check_smallest(struct build *b, const struct job_detail *d, const struct raw_job *raw, const struct parallelism *p)
+{
+    uint32_t pod = d->n_roles ? (d->roles[d->n_roles - 1].gpu_shares + 999) / SHARES_PER_GPU : 0;
+    uint64_t parts = (uint64_t)p->tensor * p->pipeline * p->context;
+    if (d->elastic.max && (uint64_t)d->elastic.min * pod < parts)
+        value_error(b->diag, place_of(raw->at, "elastic"), "minReplicas %u have %u GPUs, but the model is divided over %" PRIu64,
+                    d->elastic.min, d->elastic.min * pod, parts);
+}
+
 static bool all_given(struct build *b, const struct raw_job *raw)
 {
     if (raw->step) {
@@ -276,6 +286,7 @@ void build_model(struct build *b, struct job_detail *d, struct raw_job *raw)
     if (!all_given(b, raw) || !shape_of(b, raw->model, &in->model) || !split_of(b, raw, gpus, &in->split)) return;
     const struct step_hardware *h = hardware_for(b, d, raw);
     if (!h) return;
+    check_smallest(b, d, raw, &in->split);
     in->hardware = *h;
     in->batch = batch_of(&in->model, &in->split, raw->batch);
     in->place.run = nominal_run(b, d);

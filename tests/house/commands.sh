@@ -100,6 +100,8 @@ expect 0 "^1024,16,8,8,2,1,1,1,512," "" step -m gpt3-175b -g 1024 --tensor 8 --p
 expect 0 "tensor" "" step -m llama2-70b -g 64 --plot "$out/step.svg"
 grep -q "</svg>" "$out/step.svg" || { echo "commands: step --plot drew nothing" >&2; bad=1; }
 expect 0 "^gpt3-175b .* 174.6 B" "" step --list
+expect 0 "fits" "" step -m mpt-7b -g 64 --kernels llm-foundry
+expect 3 "" "there is no kernels profile" step --kernels none
 expect 2 "" 'did you mean "llama2-70b"' step --model llama-70b
 expect 2 "" "one of --gpu and --hardware" step --gpu h200 --hardware h100-sxm-8
 expect 3 "" "does not make 7 GPUs" step --gpus 7 --tensor 2
