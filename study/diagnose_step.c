@@ -15,12 +15,12 @@
 static double over(double part, double all) { return all > 0 ? part / all : 0; }
 static double at_least_0(double x) { return x > 0 ? x : 0; }
 
-static const enum activity booked_as[N_STEP_PARTS] = {
+const enum activity step_booked_as[N_STEP_PARTS] = {
     [STEP_COMPUTE] = ACT_COMPUTE, [STEP_COMMUNICATION] = ACT_COMMUNICATION, [STEP_DATA] = ACT_DATA_WAIT,
     [STEP_BUBBLE] = ACT_BUBBLE,   [STEP_STRAGGLER] = ACT_STRAGGLER,
 };
 
-static double measured(const double *by, enum step_part k) { return by[booked_as[k] - FIRST_WORK]; }
+static double measured(const double *by, enum step_part k) { return by[step_booked_as[k] - FIRST_WORK]; }
 
 /* ---- a step ---- */
 
@@ -31,14 +31,14 @@ static double rest_of(const double *part)
     return sum;
 }
 
-static double parts_of(const struct step_case *c, double *part)
+double step_case_parts(const struct step_case *c, double part[N_STEP_PARTS])
 {
     memcpy(part, c->declared, sizeof c->declared);
     if (c->modelled) {
         struct step_time t = step_time(&c->in);
         memcpy(part, t.part, sizeof t.part);
     }
-    part[STEP_COMMUNICATION] = part[STEP_COMMUNICATION] * c->exposed + c->slow_links_s;
+    part[STEP_COMMUNICATION] = at_least_0(part[STEP_COMMUNICATION] - c->hidden_s) + c->slow_links_s;
     double rest = rest_of(part);
     if (c->loads) part[STEP_DATA] = data_loading_wait_s(&c->load, rest) + c->slow_reads_s;
     return rest + part[STEP_DATA];
@@ -47,13 +47,13 @@ static double parts_of(const struct step_case *c, double *part)
 static double seconds(const struct step_case *c)
 {
     double part[N_STEP_PARTS];
-    return parts_of(c, part);
+    return step_case_parts(c, part);
 }
 
 static double part_of(const struct step_case *c, enum step_part k)
 {
     double part[N_STEP_PARTS];
-    parts_of(c, part);
+    step_case_parts(c, part);
     return part[k];
 }
 
@@ -131,7 +131,7 @@ bool step_case_of(const struct scenario *s, const struct job_spec *spec, const s
 {
     const struct job_detail *d = &s->details[spec->detail];
     const struct node_group *g = group_of(s, row);
-    *c = (struct step_case){.exposed = 1};
+    *c = (struct step_case){.modelled = false};
     if ((!d->step.model && !d->data) || !(measured(by, STEP_COMPUTE) > 0)) return false;
     if (d->step.model) take_model(d->step.model, g, row, c);
     else take_parts(&d->step, by, c);
@@ -152,12 +152,18 @@ static bool possible(const struct step_case *c)
     return !step_problem(in) && memory_fits(&f);
 }
 
-/* Takes over what is faster; as it is stays possible, whatever the model says of its memory. Data come later. */
+/* But for waiting for data, which may hide it. */
+static bool shorter(const struct step_case *a, const struct step_case *b)
+{
+    struct step_case x = *a, y = *b;
+    x.loads = y.loads = false;
+    return seconds(&x) < seconds(&y);
+}
+
+/* Takes over what is faster; as it is stays possible, whatever the model says of its memory. */
 static bool faster(struct step_case *best, const struct step_case *other)
 {
-    struct step_case a = *best, b = *other;
-    a.loads = b.loads = false;
-    if (!possible(other) || !(seconds(&b) < seconds(&a))) return false;
+    if (!possible(other) || !shorter(other, best)) return false;
     *best = *other;
     return true;
 }
@@ -179,7 +185,7 @@ static void better_topology(struct step_case *c, char *said)
     struct step_case was = *c, whole = *c;
     if (!c->modelled || c->node < 1) return;
     whole.in.place.run = c->node;
-    if (was.in.place.run < c->node && seconds(&whole) < seconds(c)) {
+    if (was.in.place.run < c->node && shorter(&whole, c)) {
         *c = whole;
         snprintf(said, REMEDY_TEXT, "%u consecutive ranks on a node instead of %u", c->node, was.in.place.run);
     }
@@ -225,6 +231,19 @@ static void links_alone(struct step_case *c, char *said)
     c->slow_links_s = 0;
 }
 
+/* What is left of the communication where links, topology and micro-batch are as they should be. */
+static void hidden_communication(struct step_case *c, char *said)
+{
+    struct step_case core = *c, micro = *c;
+    char unsaid[REMEDY_TEXT];
+    (void)said;
+    links_alone(&core, unsaid);
+    better_topology(&core, unsaid);
+    larger_micro_batch(&micro, unsaid);
+    core.in.batch.micro = micro.in.batch.micro;
+    c->hidden_s = part_of(&core, STEP_COMMUNICATION);
+}
+
 /* ---- remedies of loading ---- */
 
 static double reading_s(const struct data_loading *l)
@@ -242,7 +261,7 @@ static void no_lock(struct step_case *c, char *said)
 static double rest_s(const struct step_case *c)
 {
     double part[N_STEP_PARTS];
-    parts_of(c, part);
+    step_case_parts(c, part);
     return rest_of(part);
 }
 
@@ -268,94 +287,57 @@ static void enough_storage(struct step_case *c, char *said)
     l->read_bytes_per_s = l->latency_s = c->slow_reads_s = 0;
 }
 
-/* By which of lock, CPU and storage loading is held back; N_HEALTH_CAUSES: by none. */
-static enum health_cause held_back_by(const struct data_loading *l)
+/* ---- the table ---- */
+
+static void mix_topology(struct step_case *to, const struct step_case *from)
 {
-    switch (data_loading_rate(l).limit) {
-    case DATA_LOCK: return WHY_LOCK;
-    case DATA_CORES: return WHY_CPU;
-    case DATA_STORAGE: return WHY_STORAGE;
-    case DATA_WORKERS: return reading_s(l) > l->cpu_s ? WHY_STORAGE : WHY_CPU;
-    default: return N_HEALTH_CAUSES;
-    }
+    to->in.place = from->in.place;
+    to->in.split.tensor = from->in.split.tensor;
+    to->in.split.data = from->in.split.data;
+    to->in.split.pipeline = from->in.split.pipeline;
 }
 
-static void (*const remedies[N_HEALTH_CAUSES])(struct step_case *, char *said) = {
-    [WHY_TOPOLOGY] = better_topology, [WHY_MICRO_BATCH] = larger_micro_batch, [WHY_BUBBLE] = smaller_bubble,
-    [WHY_STRAGGLER] = all_alike,      [WHY_LOCK] = no_lock,                   [WHY_CPU] = enough_cpu,
-    [WHY_STORAGE] = enough_storage,   [WHY_LINKS] = links_alone,
+static void mix_bubble(struct step_case *to, const struct step_case *from)
+{
+    to->in.split.interleave = from->in.split.interleave;
+    to->in.batch.micro = from->in.batch.micro;
+}
+
+static void mix_micro_batch(struct step_case *to, const struct step_case *from) { to->in.batch.micro = from->in.batch.micro; }
+
+static void mix_stragglers(struct step_case *to, const struct step_case *from)
+{
+    to->in.noise = from->in.noise;
+    to->declared[STEP_STRAGGLER] = from->declared[STEP_STRAGGLER];
+}
+
+static void mix_links(struct step_case *to, const struct step_case *from) { to->slow_links_s = from->slow_links_s; }
+static void mix_communication(struct step_case *to, const struct step_case *from) { to->hidden_s = from->hidden_s; }
+static void mix_lock(struct step_case *to, const struct step_case *from) { to->load.threads = from->load.threads; }
+
+static void mix_cpu(struct step_case *to, const struct step_case *from)
+{
+    to->load.workers = from->load.workers;
+    to->load.prefetch = from->load.prefetch;
+    to->load.cores = from->load.cores;
+}
+
+static void mix_storage(struct step_case *to, const struct step_case *from)
+{
+    to->load.read_bytes_per_s = from->load.read_bytes_per_s;
+    to->load.latency_s = from->load.latency_s;
+    to->slow_reads_s = from->slow_reads_s;
+}
+
+/* In the order in which several are mixed: a larger micro-batch after what makes it smaller. */
+const struct step_remedy step_remedies[N_STEP_REMEDIES] = {
+    {WHY_LINKS,         links_alone,          mix_links        },
+    {WHY_TOPOLOGY,      better_topology,      mix_topology     },
+    {WHY_BUBBLE,        smaller_bubble,       mix_bubble       },
+    {WHY_MICRO_BATCH,   larger_micro_batch,   mix_micro_batch  },
+    {WHY_STRAGGLER,     all_alike,            mix_stragglers   },
+    {WHY_COMMUNICATION, hidden_communication, mix_communication},
+    {WHY_LOCK,          no_lock,              mix_lock         },
+    {WHY_CPU,           enough_cpu,           mix_cpu          },
+    {WHY_STORAGE,       enough_storage,       mix_storage      },
 };
-
-/* ---- the split ---- */
-
-/* `gpu_s` of a part of a step, and what of it two remedies save, one after the other; the rest. */
-static double share_part(struct step_split *s, const struct step_case *as_is, const struct step_case *lying,
-                         const struct step_case *both, double gpu_s, enum step_part k)
-{
-    double all = part_of(as_is, k), a = fmin(at_least_0(all - part_of(lying, k)), all);
-    double b = fmin(at_least_0(part_of(lying, k) - part_of(both, k)), all - a), scale = over(gpu_s, all);
-    s->share[WHY_TOPOLOGY] += a * scale;
-    s->share[WHY_MICRO_BATCH] += b * scale;
-    return gpu_s - (a + b) * scale;
-}
-
-static void share_steps(struct step_split *s, const struct step_case *c, const double *by)
-{
-    struct step_case clear = *c, lying, micro, both, computing;
-    char unsaid[REMEDY_TEXT];
-    links_alone(&clear, unsaid);
-    lying = micro = computing = clear;
-    better_topology(&lying, unsaid);
-    larger_micro_batch(&micro, unsaid);
-    both = lying;
-    both.in.batch.micro = computing.in.batch.micro = micro.in.batch.micro;
-    double communication = measured(by, STEP_COMMUNICATION);
-    s->share[WHY_LINKS] = communication * over(c->slow_links_s, part_of(c, STEP_COMMUNICATION));
-    s->useful = share_part(s, &clear, &clear, &computing, measured(by, STEP_COMPUTE), STEP_COMPUTE);
-    s->share[WHY_COMMUNICATION] =
-        share_part(s, &clear, &lying, &both, communication - s->share[WHY_LINKS], STEP_COMMUNICATION);
-    s->share[WHY_BUBBLE] = measured(by, STEP_BUBBLE);
-    s->share[WHY_STRAGGLER] = measured(by, STEP_STRAGGLER);
-    if (!c->modelled) s->untold += s->share[WHY_COMMUNICATION];
-}
-
-/* Lifts the narrowest limit, then the next. What the n-th takes beside those behind it, the first n share alike: each of
- * them alone would make ranks wait so long. What no remedy ends stays undivided. */
-static void share_data(struct step_split *s, const struct step_case *c, const double *by)
-{
-    char unsaid[REMEDY_TEXT];
-    enum health_cause lifted[N_DATA_LIMITS];
-    double wait = measured(by, STEP_DATA), all = part_of(c, STEP_DATA), left = all;
-    struct step_case now = *c;
-    double shared = fmin(now.slow_reads_s, all);
-    s->share[WHY_STORAGE] += wait * over(shared, all);
-    now.slow_reads_s = 0;
-    left -= shared;
-    for (int n = 0; c->loads && n < N_DATA_LIMITS && left > 0; n++) {
-        lifted[n] = held_back_by(&now.load);
-        if (lifted[n] == N_HEALTH_CAUSES) break;
-        remedies[lifted[n]](&now, unsaid);
-        double then = fmin(left, part_of(&now, STEP_DATA));
-        for (int i = 0; i <= n; i++) s->share[lifted[i]] += wait * over(left - then, all) / (n + 1);
-        left = then;
-    }
-    s->share[WHY_DATA] = all > 0 ? wait * left / all : wait;
-    s->untold += s->share[WHY_DATA];
-}
-
-struct step_split step_split(const struct step_case *c, const double *by)
-{
-    struct step_split s = {.useful = 0};
-    double steps = 0, before = seconds(c);
-    for (int k = 0; k < N_STEP_PARTS; k++) steps += measured(by, (enum step_part)k);
-    share_steps(&s, c, by);
-    share_data(&s, c, by);
-    for (int cause = 0; cause < N_HEALTH_CAUSES; cause++) {
-        struct step_case cured = *c;
-        if (cause == WHY_COMMUNICATION) cured.exposed = 1 - over(s.share[cause], measured(by, STEP_COMMUNICATION) - s.share[WHY_LINKS]);
-        else if (remedies[cause]) remedies[cause](&cured, s.remedy[cause]);
-        s.gain[cause] = steps * over(at_least_0(before - seconds(&cured)), before);
-    }
-    s.gain[WHY_DATA] = s.share[WHY_DATA];
-    return s;
-}

@@ -22,13 +22,14 @@
  * Where communication, or waiting for data, was measured to be more than 2 % above what the models give a job alone, and links
  * or stores may be shared, the excess is that of shared links, or of storage.
  *
- * Shares. Of communication (but for that excess) and computing: first what the topology takes, then what the micro-batch takes on the better
- * topology; the rest of the communication is exposed communication, that of the computing is useful. Of waiting for data: what
- * the narrowest of lock, CPU and storage takes beside the others is its own; how long ranks would wait without it, those that
- * remain and it share alike, and so on (the Shapley value of a maximum: Littlechild and Owen, Management Science 20, 1973).
- * Predicted parts are scaled to the measured ones, so shares add up to what was measured.
+ * Shares. Several causes may take the same time: slow loading hides behind slow steps, and a bubble grows with what its
+ * micro-batches wait for. So each has what its remedy saves in the mean over all orders in which the remedies may be taken up
+ * (Shapley, A value for n-person games, 1953): where causes do not meet, that is what each takes; where they do, they share it.
+ * Exposed communication is what is left of it on a better topology with a larger micro-batch. What no remedy ends (a pipeline
+ * keeps some bubble) is that of the part of the step in which it lies, and computing that all remedies leave is useful. Predicted
+ * seconds are scaled to the GPU-seconds that were measured besides the useful ones, so that all add up.
  *
- * Pure. Cost: some 30 steps of the models, well below 1 ms a job.
+ * Pure. Cost: 2^n + 2 x 9 steps of the models for n remedies that change anything, mostly 3 or 4: below 0.2 ms a job.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -50,13 +51,24 @@ struct step_case {
     struct data_loading load;
     double loaders;                /* of the job */
     double slow_links_s, slow_reads_s; /* of communication, of waiting for data: more than this job alone would take */
-    double exposed;                /* of the communication, 0 .. 1: what a remedy leaves */
+    double hidden_s;               /* of communication: by a remedy */
 };
 
 /* `by`: GPU-seconds of work that is kept, by activity from FIRST_WORK on. */
 bool step_case_of(const struct scenario *, const struct job_spec *, const struct job_row *, const double *by, struct step_case *);
 
-enum { REMEDY_TEXT = 80 };
+/* The parts of a step in seconds; their sum. */
+double step_case_parts(const struct step_case *, double part[N_STEP_PARTS]);
+extern const enum activity step_booked_as[N_STEP_PARTS];
+
+enum { REMEDY_TEXT = 80, N_STEP_REMEDIES = 9 };
+struct step_remedy {
+    enum health_cause cause;
+    void (*find)(struct step_case *, char said[REMEDY_TEXT]);        /* the best for a case; `said` stays where there is none */
+    void (*mix)(struct step_case *to, const struct step_case *from); /* only what `find` changed */
+};
+extern const struct step_remedy step_remedies[N_STEP_REMEDIES];
+
 struct step_split {
     double share[N_HEALTH_CAUSES]; /* GPU-seconds; those of parts of a step */
     double gain[N_HEALTH_CAUSES];  /* GPU-seconds of steps */

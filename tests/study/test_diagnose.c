@@ -59,6 +59,8 @@ struct setup { const char *scenario; struct ill ills[MOST_CAUSES]; const char *a
 #define RACKS {"/cluster/topology={\"nodes_per_rack\":4}", "/cluster/network={\"profile\":\"ib-ndr-400\"}", \
                JOB "parallelism={\"tensor\":2,\"zero\":3,\"overlap\":1}", JOB "batch/global=128"}
 #define SLOW_NODES {WHY_STRAGGLER, {"/cluster/stragglers={\"share\":0.2,\"slowness\":0.5}"}}
+#define SLOW_SOME {WHY_STRAGGLER, {"/cluster/stragglers={\"share\":0.3,\"slowness\":0.3}"}}
+#define SAMPLES {JOB "data={\"samples\":32,\"workers\":8,\"cpu\":\"450ms\",\"locked\":1}"}
 #define JITTER {WHY_STRAGGLER, {"/cluster/stragglers={\"jitter\":0.1}"}}
 #define SMALL_MICRO {WHY_MICRO_BATCH, {JOB "batch/micro=1"}}
 #define SHARDED {JOB "model={\"name\":\"llama2-7b\",\"sequence\":1024}", JOB "parallelism={\"zero\":3}", JOB "batch/micro=8"}
@@ -96,6 +98,8 @@ static const struct setup setups[] = {
     {ONE,   {SLOW_SAVES},                  {NULL}                          },
     {MODEL, {JITTER},                      {NULL}                          },
     {ONE,   {SLOW_STORE, THREADS},         LOADER                          }, /* without the lock they wait as long */
+    {ONE,   {THREADS, SLOW_SOME},          LOADER                          }, /* slow nodes hide behind slow loading */
+    {MODEL, {SPREAD, THREADS},             SAMPLES                         }, /* slow loading hides behind slow steps */
     {ONE,   {SLOW_STORE, CRASHES(20)},     LOADER                          },
     {ONE,   {LATE_DATA(600), CRASHES(20)}, {NULL}                          },
     {ONE,   {SLOW_SAVES, EXPOSED(200)},    {NULL}                          },
