@@ -13,8 +13,8 @@
  * The time differs from NCCL's estimate where physics does:
  *   - t = launch + L + x + FILL x L / (x + ONSET L),  x = S / B.
  *     The last term is the pipeline that has to fill: chunks grow with the message until they are full, so what a chunk
- *     costs on its way through all hops grows to FILL times the latency L of those hops. One curve for all platforms,
- *     algorithms and protocols. FILL = 2.2 and ONSET = 2 stand for hops x full chunk / bandwidth over latency as NCCL
+ *     costs on its way through all hops grows to FILL times the latency L of those hops. Rings of whole buffers are left
+ *     out: their 2 (n - 1) steps are all counted in L. Else one curve for all platforms, algorithms and protocols. FILL = 2.2 and ONSET = 2 stand for hops x full chunk / bandwidth over latency as NCCL
  *     chooses chunks; they were read off one platform (2 x 8 H100, NVLS tree) and move the median over all tables by
  *     less than a percent between 1.5 and 3 (docs/models.md).
  *   - a process that drives g GPUs launches their kernels one after the other: LAUNCH_US each beyond the first.
@@ -365,7 +365,8 @@ static const struct line *decide(const struct lines *l, unsigned power)
 static double time_us(const struct machine *m, const struct line *l, double bytes)
 {
     double x = bytes / (1e3 * l->rate), latency = l->latency_us;
-    return m->launch_us + latency + x + FILL * x * latency / (x + ONSET * latency);
+    double fill = l->algorithm == COLLECTIVE_RING && l->protocol == SIMPLE ? 0 : FILL;
+    return m->launch_us + latency + x + fill * x * latency / (x + ONSET * latency);
 }
 
 #define FIRST_POWER 6  /* below 64 B as at 64 B */
