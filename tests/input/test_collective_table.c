@@ -21,6 +21,8 @@
 #include "base/file.h"
 #include "input/collective_fabric.h"
 #include "input/collective_table.h"
+#include "input/raw.h"
+#include "tests/support/doc_section.h"
 
 static int make_file(const char *text, char path[64])
 {
@@ -253,6 +255,24 @@ static void a_calibration_comes_back(void **state)
     str_free(&text);
 }
 
+/* docs/models.md lists the keys of both kinds of profile. */
+static void add_keys(struct str *s, const struct object_type *type)
+{
+    for (size_t i = 0; i < type->n_fields; i++)
+        str_printf(s, "| %s | `%s` | %s |\n", type->name, type->fields[i].name, type->fields[i].help);
+}
+
+static void keys_of_profiles(void **state)
+{
+    (void)state;
+    struct str s = {0};
+    str_append(&s, "| profile | key | what |\n|---|---|---|\n");
+    add_keys(&s, &hardware_type);
+    add_keys(&s, &fabric_type);
+    doc_section("docs/models.md", "profile keys", str_text(&s));
+    str_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,7 +280,7 @@ int main(void)
         cmocka_unit_test(nccl_tests_of_today),  cmocka_unit_test(nccl_tests_of_old),
         cmocka_unit_test(rccl_tests),           cmocka_unit_test(osu),
         cmocka_unit_test(bad_tables),           cmocka_unit_test(fabrics_from_profiles),
-        cmocka_unit_test(a_calibration_comes_back),
+        cmocka_unit_test(a_calibration_comes_back), cmocka_unit_test(keys_of_profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
