@@ -20,7 +20,6 @@ struct reading {
     struct following *jobs;
     const int64_t *total;
     size_t n;
-    bool all; /* REC_STEPS are there */
 };
 
 /* The open span ends at `to`, at a step. */
@@ -40,11 +39,12 @@ static void halt(struct following *f, int64_t now)
     f->steps = false;
 }
 
+/* Where nothing has said how far it was when it stopped (a batch scheduler's job), the span goes on over the pause. */
 static void begin(struct following *f, int64_t now)
 {
     if (f->steps) return;
     f->steps = true;
-    f->since_ns = now;
+    if (f->stopped_ns < 0 || f->stopped_ns == f->since_ns) f->since_ns = now;
     f->stopped_ns = -1;
 }
 
@@ -55,18 +55,18 @@ static void on_record(struct reading *r, const struct record *x)
     case REC_JOB_STARTED: begin(f, x->time_ns); return;
     case REC_STEPS: reach(r, x->job, x->time_ns, x->b); return;
     case REC_CHECKPOINT:
-        if (x->code == 0 && !r->all) reach(r, x->job, x->time_ns, x->a);
+        if (x->code == 0) reach(r, x->job, x->time_ns, x->a);
         if (x->code == 1) f->since_ns = x->time_ns;
         return;
     case REC_FAULT:
     case REC_JOB_STOPPED: halt(f, x->time_ns); return;
     case REC_ROLLBACK:
-        if (!r->all) reach(r, x->job, f->stopped_ns >= 0 ? f->stopped_ns : x->time_ns, x->a);
+        reach(r, x->job, f->stopped_ns >= 0 ? f->stopped_ns : x->time_ns, x->a);
         f->step = x->b;
         f->steps = false;
         return;
     case REC_JOB_FINISHED:
-        if (!r->all && f->steps && x->code == JOB_SUCCEEDED && r->total[x->job]) reach(r, x->job, x->time_ns, r->total[x->job]);
+        if (f->steps && x->code == JOB_SUCCEEDED && r->total[x->job]) reach(r, x->job, x->time_ns, r->total[x->job]);
         return;
     default: return;
     }
@@ -79,7 +79,7 @@ bool progress_read(const struct run *run, const int64_t *total_steps, size_t n_j
     *out = (struct progress){0};
     struct timeline_reader *t = timeline_open(run->dir, err);
     if (!t) return false;
-    struct reading r = {out, xcalloc(n_jobs + 1, sizeof *r.jobs), total_steps, n_jobs, run->record_level == RECORD_FULL};
+    struct reading r = {out, xcalloc(n_jobs + 1, sizeof *r.jobs), total_steps, n_jobs};
     for (size_t i = 0; i < n_jobs; i++) r.jobs[i].stopped_ns = -1;
     while (timeline_next(t, &x))
         if (x.job >= 0 && (size_t)x.job < n_jobs) on_record(&r, &x);

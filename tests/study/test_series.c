@@ -15,7 +15,9 @@
 
 #include "base/units.h"
 #include "input/learning.h"
+#include "study/job_index.h"
 #include "study/series.h"
+#include "tests/support/any_scenario.h"
 #include "tests/support/temp_run.h"
 
 static void near(double got, double want, double relative)
@@ -165,11 +167,62 @@ static void steps_shown(void **state)
     }
 }
 
+/* ---- whatever happens ---- */
+
+/* A job's spans follow one another; one that has succeeded did its last step in the last (`whole`: unless a script says that its
+ * pods succeed). */
+static void check_run(const struct run *run, const char *what, bool whole)
+{
+    struct series s;
+    struct job_index index;
+    char *err = NULL;
+    if (!series_read(run, &s, &err) || !job_index_read(run, &index, &err)) fail_msg("%s: %s", what, err);
+    int64_t *until = calloc(s.n_jobs + 1, sizeof *until), *step = calloc(s.n_jobs + 1, sizeof *step);
+    for (size_t i = 0; i < s.progress.spans.n; i++) {
+        const struct progress_span *p = &s.progress.spans.v[i];
+        if (p->from_ns < until[p->job] || p->to_ns <= p->from_ns || p->last <= p->first || p->first > step[p->job])
+            fail_msg("%s: job %d, a span of steps %lld to %lld", what, p->job, (long long)p->first, (long long)p->last);
+        until[p->job] = p->to_ns;
+        step[p->job] = p->last;
+    }
+    for (size_t i = 0; i < s.n_jobs; i++) {
+        const struct job_row *row = job_index_row(&index, (int32_t)i);
+        if (whole && row && row->state == JOB_SUCCEEDED && s.jobs[i].total_steps && step[i] < s.jobs[i].total_steps)
+            fail_msg("%s: job %zu succeeded after %lld of %lld steps", what, i, (long long)step[i], (long long)s.jobs[i].total_steps);
+    }
+    free(until);
+    free(step);
+    job_index_free(&index);
+    series_free(&s);
+}
+
+static void random_runs(void **state)
+{
+    static const char *const approaches[] = {"one", "two"};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        for (int k = 0; k < 4; k++) {
+            struct str json = {0};
+            struct diag d = {0};
+            char what[60];
+            snprintf(what, sizeof what, "seed %llu, %s, level %d", (unsigned long long)seed, approaches[k / 2], 1 + k % 2);
+            any_scenario_part(seed, seed % 2 ? ANY_ALL : ANY_ALL & ~ANY_SCRIPT, 100, &json);
+            struct scenario *scenario = scenario_parse("any.json", json.s, json.n, approaches[k / 2], &d);
+            struct run *run = scenario ? temp_run(scenario, k % 2 ? RECORD_FULL : RECORD_JOBS) : NULL;
+            if (run) check_run(run, what, seed % 2 == 0);
+            if (run) temp_run_close(run);
+            if (scenario) scenario_free(scenario);
+            diag_free(&d);
+            str_free(&json);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_and_when), cmocka_unit_test(a_point_by_hand), cmocka_unit_test(loss_of_published_models),
         cmocka_unit_test(rates_by_hand),  cmocka_unit_test(steps_shown),
+        cmocka_unit_test(random_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
