@@ -149,6 +149,21 @@ static void pulls_of_a_node_stay_in_turn(void **state)
     assert_int_equal(o[1].started_ns, seconds(4));
 }
 
+/* Five pods of four GPUs on nodes 0 to 2: an edge carries 2 x 19/20 x 24 = 45.6 GB/s. A job that comes to node 2 pulls 92 GB, at
+ * no more than 23 GB/s, of a link of 46: half each for 4 s, in which the ring does 4 x 23 / 45.6 s of work. */
+static void a_pull_slows_the_steps_on_its_node(void **state)
+{
+    struct outcome o[2];
+    (void)state;
+    simulate("\"oversubscription\": {\"rack\": 1}", "\"cached\": 0, \"pull\": \"23GB/s\"",
+             "{\"id\": \"a\", \"kind\": \"train\", \"replicas\": 5, \"gpus\": 4, \"steps\": 100,"
+             "\"step\": {\"compute\": \"0s\", \"communication\": \"1s\", \"gradient\": \"24GB\"}},"
+             "{\"id\": \"b\", \"kind\": \"train\", \"gpus\": 4, \"submit\": \"20.25s\", \"duration\": \"1s\"}", o, 2);
+    int64_t late = o[1].finished_ns - o[1].started_ns - seconds(100);
+    assert_int_equal(o[0].started_ns, 24250 * NS_PER_MS); /* rows are in order of ends */
+    assert_true(late >= 1982456140 && late < 1982456140 + 5); /* 4 - 4 x 23 / 45.6 s; a step's length is rounded up */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_job_slows_only_beyond_its_share),
         cmocka_unit_test(nodes_of_a_rack_pull_through_its_uplink),
         cmocka_unit_test(pulls_of_a_node_stay_in_turn),
+        cmocka_unit_test(a_pull_slows_the_steps_on_its_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
