@@ -5,6 +5,7 @@
 #include "study/diagnose.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,6 +106,14 @@ static double with_steps(const struct kept *k, enum health_cause cause)
     return steps > 0 ? 1 + (saves + k->restarts) / steps : 1;
 }
 
+/* Of all jobs, the remedy of the one that suffers most is told. */
+static void add_cure(struct blame *b, enum health_cause cause, double gpu_s, const char *remedy)
+{
+    if (gpu_s <= b->most[cause]) return;
+    b->most[cause] = gpu_s;
+    snprintf(b->remedy[cause], sizeof b->remedy[cause], "%s", remedy);
+}
+
 static void add_steps(struct diagnosis *d, const struct kept *k)
 {
     d->step_gpu_s += steps_of(k);
@@ -130,9 +139,7 @@ static void add_split(struct diagnosis *d, struct blame *b, const struct kept *k
     for (int c = 0; c < N_HEALTH_CAUSES; c++) {
         b->gpu_s[c] += s->share[c];
         b->saved[c] += s->gain[c] * with_steps(k, (enum health_cause)c);
-        if (s->share[c] <= b->most[c]) continue;
-        b->most[c] = s->share[c];
-        memcpy(b->remedy[c], s->remedy[c], sizeof b->remedy[c]);
+        add_cure(b, (enum health_cause)c, s->share[c], s->remedy[c]);
     }
     b->declared += s->untold;
     b->gpu_s[USEFUL] += s->useful;
@@ -146,9 +153,6 @@ static void add_saves(struct blame *b, const struct kept *k, const struct save_r
     b->gpu_s[WHY_CHECKPOINT] += gpu_s;
     b->saved[WHY_CHECKPOINT] += gpu_s * r->spared;
     if (r->bound) b->saves_bound += gpu_s;
-    if (gpu_s <= b->most[WHY_CHECKPOINT]) return;
-    b->most[WHY_CHECKPOINT] = gpu_s;
-    memcpy(b->remedy[WHY_CHECKPOINT], r->remedy, sizeof r->remedy);
 }
 
 static bool kept_of(const struct job_row *r, struct kept *k)
@@ -167,19 +171,32 @@ static void add_blame(struct blame *b, int cause, double gpu_s)
 
 /* ---- details ---- */
 
+struct told { __int128 waits[N_WAIT_REASONS]; uint64_t restarts, preemptions; size_t jobs; };
+
 static bool holds_or_queues(int reason)
 {
     return reason < N_QUEUE_REASONS || reason == WAIT_GANG || reason == WAIT_PEERS;
 }
 
+static struct told told_by(const struct job_row *const *rows, size_t n)
+{
+    struct told t = {.jobs = n};
+    for (size_t i = 0; i < n; i++) {
+        for (int w = 0; rows[i]->wait_ns && w < N_WAIT_REASONS; w++) t.waits[w] += holds_or_queues(w) ? rows[i]->wait_ns[w] : 0;
+        t.restarts += rows[i]->restarts;
+        t.preemptions += rows[i]->preemptions;
+    }
+    return t;
+}
+
 /* "84 % of it held by incomplete gangs; jobs wait: 61 % quota, 39 % order". */
-static const char *wait_detail(struct diagnosis *d, const struct blame *b, const __int128 *waits)
+static const char *wait_detail(struct diagnosis *d, const struct blame *b, const struct told *t)
 {
     double all = 0, best[2] = {0, 0}, gangs = b->gpu_s[WHY_WAITING] > 0 ? 100 * b->in_gangs / b->gpu_s[WHY_WAITING] : 0;
     int which[2] = {0, 0};
     struct str s = {0};
     for (int w = 0; w < N_WAIT_REASONS; w++) {
-        double x = holds_or_queues(w) ? (double)waits[w] : 0;
+        double x = (double)t->waits[w];
         int place = x > best[0] ? 0 : 1;
         all += x;
         if (x <= best[place]) continue;
@@ -197,26 +214,41 @@ static const char *wait_detail(struct diagnosis *d, const struct blame *b, const
     return text;
 }
 
-static const char *restart_detail(struct diagnosis *d, uint64_t restarts, uint64_t preemptions)
+/* By what most of it is. */
+static const char *wait_remedy(const struct blame *b, const struct told *t)
 {
-    if (!restarts && !preemptions) return "";
-    return arena_printf(&d->arena, "%llu restart%s after a failure, %llu preemption%s", (unsigned long long)restarts,
-                        restarts == 1 ? "" : "s", (unsigned long long)preemptions, preemptions == 1 ? "" : "s");
+    static const char *const by_reason[N_WAIT_REASONS] = {
+        [WAIT_ORDER] = "let jobs pass those that do not fit (backfill), or are not first in their queue",
+        [WAIT_QUOTA] = "quota that follows demand, or may be borrowed",
+        [WAIT_CAPACITY] = "smaller jobs pass while large ones wait (backfill)",
+        [WAIT_FRAGMENTATION] = "pack jobs, so that whole nodes stay free",
+        [WAIT_TOPOLOGY] = "prefer a topology instead of requiring it",
+    };
+    int top = 0;
+    for (int w = 1; w < N_WAIT_REASONS; w++)
+        if (t->waits[w] > t->waits[top]) top = w;
+    if (b->in_gangs > 0.5 * b->gpu_s[WHY_WAITING]) return "place gangs as a whole, or not at all";
+    return t->waits[top] && by_reason[top] ? by_reason[top] : "";
 }
 
-static const char *detail_of(struct diagnosis *d, enum health_cause cause, const struct blame *b,
-                             const struct job_row *const *rows, size_t n)
+static const char *restart_detail(struct diagnosis *d, const struct told *t)
 {
-    __int128 waits[N_WAIT_REASONS] = {0};
-    uint64_t restarts = 0, preemptions = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (int w = 0; rows[i]->wait_ns && w < N_WAIT_REASONS; w++) waits[w] += rows[i]->wait_ns[w];
-        restarts += rows[i]->restarts;
-        preemptions += rows[i]->preemptions;
-    }
-    if (cause == WHY_WAITING) return wait_detail(d, b, waits);
-    if (cause == WHY_RESTARTS) return restart_detail(d, restarts, preemptions);
-    return b->saved[cause] < 0.01 * b->gpu_s[cause] ? "removed alone it gives nothing, for steps wait as long for the next" : "";
+    if (!t->restarts && !t->preemptions) return "";
+    return arena_printf(&d->arena, "%llu restart%s after a failure, %llu preemption%s", (unsigned long long)t->restarts,
+                        t->restarts == 1 ? "" : "s", (unsigned long long)t->preemptions, t->preemptions == 1 ? "" : "s");
+}
+
+static void fill_words(struct diagnosis *d, struct finding *f, const struct blame *b, const struct told *t)
+{
+    const char *said = b->remedy[f->cause];
+    f->remedy = *said ? arena_printf(&d->arena, "%s%s", said, t->jobs > 1 ? " (of the job that suffers most)" : "") : "";
+    if (f->cause == WHY_WAITING) {
+        f->detail = wait_detail(d, b, t);
+        f->remedy = wait_remedy(b, t);
+    } else if (f->cause == WHY_RESTARTS)
+        f->detail = restart_detail(d, t);
+    else if (f->saved_gpu_s < 0.01 * f->gpu_s)
+        f->detail = "removed alone it gives nothing, for steps wait as long for the next";
 }
 
 static void note_declared(struct diagnosis *d, const struct blame *b)
@@ -250,10 +282,10 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
         d->n_found++;
     if (diagnosis_healthy(d)) d->n_found = 0;
     if (d->n_found < N_HEALTH_CAUSES) d->next = d->found[d->n_found];
+    struct told t = told_by(rows, n);
     for (size_t i = 0; i < d->n_found; i++) {
         struct finding *f = &d->found[i];
-        f->detail = detail_of(d, f->cause, b, rows, n);
-        f->remedy = arena_strdup(&d->arena, b->remedy[f->cause]);
+        fill_words(d, f, b, &t);
         f->at_most = f->cause == WHY_COMMUNICATION || (f->cause == WHY_CHECKPOINT && b->saves_bound > 0);
     }
     note_declared(d, b);
@@ -271,7 +303,8 @@ struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, o
 static bool has_models(const struct scenario *s)
 {
     for (size_t i = 0; i < s->n_details; i++)
-        if (s->details[i].step.model || s->details[i].data || s->details[i].checkpoint.save_ns == FROM_SIZE) return true;
+        if (s->details[i].step.model || s->details[i].data || s->details[i].crash_mtbf_ns || s->details[i].checkpoint.interval_ns)
+            return true;
     return false;
 }
 
@@ -317,25 +350,32 @@ static const struct job_spec *spec_of(const struct jobs *j, const struct job_row
     return j->scenario && hmap_get_str(&j->by_id, job_row_id(row, buf), &i) ? &j->specs[i] : NULL;
 }
 
-static struct save_remedy remedy_of(const struct jobs *j, const struct job_spec *spec, const struct job_row *row)
+/* Saves, and what restarts could be spared by them. */
+static void add_saves_of(struct blame *b, const struct jobs *j, const struct job_spec *spec, const struct job_row *row,
+                         const struct kept *k)
 {
-    uint32_t nodes = 0, gpus = (uint32_t)(row->gpu_shares / SHARES_PER_GPU);
-    if (!spec) return (struct save_remedy){.spared = 1, .bound = true};
-    for (unsigned i = 0; i < row->n_nodes; i++) nodes += row->nodes[i].last - row->nodes[i].first + 1;
-    return save_remedy(j->scenario, &j->scenario->details[spec->detail], gpus ? gpus : 1, nodes ? nodes : 1);
+    struct save_remedy saves = {.spared = 1, .bound = true};
+    char restarts[REMEDY_TEXT] = "";
+    if (spec) {
+        const struct job_detail *detail = &j->scenario->details[spec->detail];
+        saves = save_remedy(j->scenario, detail, row_gpus(row), row_nodes(row));
+        restart_remedy(j->scenario, detail, row, restarts);
+    }
+    add_saves(b, k, &saves);
+    add_cure(b, WHY_CHECKPOINT, k->by[ACT_CHECKPOINT - FIRST_WORK], saves.remedy);
+    add_cure(b, WHY_RESTARTS, k->restarts, restarts);
 }
 
 static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, const struct job_row *row, const struct kept *k)
 {
     struct step_case c;
     const struct job_spec *spec = spec_of(j, row);
-    struct save_remedy saves = remedy_of(j, spec, row);
     if (spec && step_case_of(j->scenario, spec, row, k->by, &c)) {
         struct step_split s = step_split(&c, k->by);
         add_split(d, b, k, &s);
     } else
         add_whole(d, b, k);
-    add_saves(b, k, &saves);
+    add_saves_of(b, j, spec, row, k);
 }
 
 /* What the jobs' rows do not divide stands as it is in the ledger. */

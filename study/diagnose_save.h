@@ -7,6 +7,11 @@
  * else sharded over all ranks, unless they are; nobody else saving at the time. Of checkpoints that only declare how long they
  * take, nothing is known of the copy that would be left: `bound` says that all of the stall is the most that can be spared.
  *
+ * Restarts. Of a job that failed at least 3 times, so that the time between failures is known to some 60 %, the interval is held
+ * against the best for it (Young, CACM 17, 1974: models/checkpoint.h):
+ *
+ *     restart_remedy(scenario, detail, row, text);    // "save every 12.2 min instead of 1.00 h", where it is 1.5 times too long
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #ifndef TRAINYARD_STUDY_DIAGNOSE_SAVE_H
@@ -21,5 +26,9 @@ struct save_remedy {
     char remedy[REMEDY_TEXT];
 };
 struct save_remedy save_remedy(const struct scenario *, const struct job_detail *, uint32_t gpus, uint32_t nodes);
+void restart_remedy(const struct scenario *, const struct job_detail *, const struct job_row *, char text[REMEDY_TEXT]);
+
+uint32_t row_gpus(const struct job_row *);  /* at least 1 */
+uint32_t row_nodes(const struct job_row *); /* of the last allocation, at least 1 */
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "input/data.h"
+#include "study/diagnose_save.h"
 
 #define EXCESS 1.02 /* of what a model says: less is rounding of steps */
 
@@ -68,12 +69,6 @@ static const struct node_group *group_of(const struct scenario *s, const struct 
     return NULL;
 }
 
-static uint32_t gpus_of(const struct job_row *row)
-{
-    int64_t gpus = row->gpu_shares / SHARES_PER_GPU;
-    return gpus < 1 ? 1 : (uint32_t)gpus;
-}
-
 static void take_model(const struct step_input *model, const struct node_group *g, const struct job_row *row, struct step_case *c)
 {
     c->modelled = true;
@@ -81,7 +76,7 @@ static void take_model(const struct step_input *model, const struct node_group *
     c->node = model->place.run;
     if (g && g->hardware) c->in.hardware = *g->hardware;
     struct parallelism *p = &c->in.split;
-    uint64_t data = gpus_of(row) / ((uint64_t)p->tensor * p->pipeline * p->context);
+    uint64_t data = row_gpus(row) / ((uint64_t)p->tensor * p->pipeline * p->context);
     p->data = data < 1 ? 1 : (uint32_t)data;
     if (p->data % p->expert) p->expert = 1;
     if (row->together) c->in.place.run = row->together;
@@ -100,10 +95,8 @@ static void take_loader(const struct scenario *s, const struct job_spec *spec, c
                         const struct job_row *row, struct step_case *c)
 {
     const struct job_detail *d = &s->details[spec->detail];
-    struct data_place at = {.gpus = gpus_of(row), .steps = 1, .share = 1};
+    struct data_place at = {.gpus = row_gpus(row), .nodes = row_nodes(row), .steps = 1, .share = 1};
     int64_t step_ns = step_nominal_ns(&d->step);
-    for (unsigned i = 0; i < row->n_nodes; i++) at.nodes += row->nodes[i].last - row->nodes[i].first + 1;
-    if (!at.nodes) at.nodes = 1;
     at.on_node = (at.gpus + at.nodes - 1) / at.nodes;
     if (g && g->cpu_milli != INT64_MAX) at.cores = (double)g->cpu_milli / 1000 / (g->gpus ? g->gpus : 1);
     if (step_ns > 0 && spec->work_ns != TIME_NEVER) at.steps = spec->work_ns / step_ns;

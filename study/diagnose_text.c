@@ -33,7 +33,7 @@ static void cause_row(const struct diagnosis *d, const struct finding *f, struct
     str_printf(out, " %11.2f %%\n      ", 100 * diagnosis_utilisation_after(d, f));
     struct str s = {0};
     str_printf(&s, "%s%s%s. Remedy: ", c->what, *f->detail ? "; " : "", f->detail);
-    if (*f->remedy) str_printf(&s, "%s%s; in general ", f->remedy, d->job ? "" : " (of the job that suffers most)");
+    if (*f->remedy) str_printf(&s, "%s; in general ", f->remedy);
     str_printf(&s, "%s.", c->advice);
     words_wrapped(out, str_text(&s), 6, WIDTH);
     str_append(out, "\n");

@@ -49,6 +49,8 @@ struct setup { const char *scenario; struct ill ills[MOST_CAUSES]; const char *a
 #define FEW_WORKERS {WHY_CPU, {JOB "data/workers=1"}}
 #define FEW_CORES {WHY_CPU, {JOB "data/cores=1.5"}}
 #define SLOW_STORE {WHY_STORAGE, {"/cluster/storage/0/read=\"0.5GB/s\""}}
+#define ORDER "tests/study/diagnose/order.json"
+#define STRICT {WHY_WAITING, {"/approaches/x/admission=\"fifo\"", "/approaches/y/admission=\"fifo\""}}
 #define MODEL "tests/study/diagnose/model.json"
 /* Pods of one GPU that are spread: tensor-parallel neighbours lie on different nodes. */
 #define SPREAD {WHY_TOPOLOGY, {JOB "replicas=64", JOB "gpus=1", "/approaches/x/placement=\"spread\"", "/approaches/y/placement=\"spread\""}}
@@ -89,6 +91,7 @@ static const struct setup setups[] = {
     {MODEL, {NO_INTERLEAVE, CRASHES(50)},  PIPELINE                        },
     {MANY,  {SMALL_QUOTA, EXPOSED(400)},   {NULL}                          },
     /* the same causes in other ways */
+    {ORDER, {STRICT},                      {NULL}                          },
     {ONE,   {FEW_WORKERS},                 LOADER                          },
     {ONE,   {FEW_CORES},                   LOADER                          },
     {ONE,   {LATE_DATA(500)},              {NULL}                          },
@@ -224,9 +227,9 @@ static void assert_whole(const struct diagnosis *d)
 
 static void test_healthy(void **state)
 {
-    static const char *const files[] = {ONE, MANY, MODEL, PAIR};
+    static const char *const files[] = {ONE, MANY, MODEL, PAIR, ORDER};
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct diagnosis d;
         struct run *r = simulate(&(struct setup){.scenario = files[i]}, "y", MOST_CAUSES);
         diagnose_run(r, &d);
@@ -287,6 +290,52 @@ static void test_job(void **state)
     temp_run_close(r);
 }
 
+/* Three of four nodes are held for 10 h less a minute, by a gang that lacks the fourth: 24 GPUs. */
+static void test_gang(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct diagnosis d;
+        struct run *r = simulate(&(struct setup){.scenario = "tests/study/diagnose/gang.json"}, approaches[k], MOST_CAUSES);
+        diagnose_run(r, &d);
+        assert_int_equal(d.n_found, 1);
+        assert_int_equal(d.found[0].cause, WHY_WAITING);
+        assert_true(fabs(d.found[0].gpu_s / (24 * (36000. - 60)) - 1) < 0.005); /* but for seconds of starting */
+        assert_non_null(strstr(d.found[0].detail, "% of it held by incomplete gangs; jobs wait: 100 % capacity"));
+        assert_string_equal(d.found[0].remedy, "place gangs as a whole, or not at all");
+        assert_whole(&d);
+        diagnosis_free(&d);
+        temp_run_close(r);
+    }
+}
+
+/* The best remedy of a set-up is what the set-up took away. */
+static void test_remedies(void **state)
+{
+    static const struct { struct setup u; const char *remedy; } rows[] = {
+        {{MODEL, {SPREAD}, {NULL}},          "8 consecutive ranks on a node instead of 1"},
+        {{MODEL, {TENSOR_16}, {NULL}},       "tensor 8 instead of 16"                    },
+        {{MODEL, {NO_INTERLEAVE}, PIPELINE}, "interleave 5, micro-batches of 1"          },
+        {{MODEL, {SMALL_MICRO}, SHARDED},    "micro-batches of 8"                        },
+        {{ONE, {THREADS}, LOADER},           "8 loader processes instead of threads"     },
+        {{ONE, {FEW_WORKERS}, LOADER},       "at least 3 workers and 3 cores a loader"   }, /* 256 x 10 ms in a step of 1 s */
+        {{ONE, {SLOW_STORE}, LOADER},        "at least 0.901 GB/s for the job"           }, /* 32 x 256 x 110 kB in 1 s */
+        {{ONE, {WAITS_FOR_SAVES}, STORED},   "asynchronously: it stops for 3.75 s instead of 150 s"},
+        {{MANY, {SMALL_QUOTA}, {NULL}},      "quota that follows demand, or may be borrowed"},
+        {{ONE, {CRASHES(10)}, {NULL}},       "save every "                               },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct diagnosis d;
+        struct run *r = simulate(&rows[i].u, "x", MOST_CAUSES);
+        diagnose_run(r, &d);
+        if (strncmp(d.found[0].remedy, rows[i].remedy, strlen(rows[i].remedy)))
+            fail_msg("row %zu: %s", i + 1, d.found[0].remedy);
+        diagnosis_free(&d);
+        temp_run_close(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +343,8 @@ int main(void)
         cmocka_unit_test(test_healthy),
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_job),
+        cmocka_unit_test(test_gang),
+        cmocka_unit_test(test_remedies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
