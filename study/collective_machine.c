@@ -94,6 +94,17 @@ static void try_profiles(struct search *s, const char *hardware, const char *net
     diag_free(&quiet);
 }
 
+/* A profile that is asked for by name must be there. */
+static bool is_there(const char *name, const struct profile_names *names, const char *option, struct diag *d)
+{
+    for (size_t i = 0; name && i < names->n; i++)
+        if (!strcmp(names->v[i], name)) return true;
+    if (!name) return true;
+    diag_error(d, option, 0, NULL, "there is no profile \"%s\"", name);
+    diag_help_allowed(d, name, names->v, names->n);
+    return false;
+}
+
 static void search(struct search *s, const struct profile_names *hardware, const struct profile_names *networks)
 {
     for (size_t i = 0; i < hardware->n; i++) {
@@ -121,8 +132,9 @@ bool collective_machine(const struct collective_table *t, const struct collectiv
     struct profile_names *names = xcalloc(2, sizeof *names);
     profile_list(&arena, "hardware", &names[0]);
     profile_list(&arena, "network", &names[1]);
-    search(&s, &names[0], &names[1]);
-    if (!isfinite(m->error)) {
+    bool known = is_there(hints->hardware, &names[0], "--hardware", d) & is_there(hints->network, &names[1], "--network", d);
+    if (known) search(&s, &names[0], &names[1]);
+    if (known && !isfinite(m->error)) {
         diag_error(d, "machine", 0, NULL, "no profile of hardware and network can be %u ranks on %u nodes", s.ranks, s.nodes);
         diag_help(d, "trainyard profiles lists them; leave out --hardware, --network or --ranks");
     }

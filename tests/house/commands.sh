@@ -179,6 +179,7 @@ cp $table "$out/a100_8_other.csv" # a name says nothing
 [ -s "$out/here" ] && cmp -s "$out/here" "$out/there" || { echo "commands: a renamed table predicts something else" >&2; bad=1; }
 expect 2 "" "FILE is missing" calibrate collective --predict 8
 expect 3 "" "no row of a collective" calibrate collective --train $tiny --predict 8
+expect 3 "" 'did you mean "h100-sxm-8"' calibrate collective --train $table --nodes 4 --hardware h100-smx-8
 expect 3 "" "say it: --ranks" calibrate collective --train tests/fuzz/corpus/collective_table/osu.txt --nodes 4
 expect 3 "" "is no number\|suffix\|bytes" calibrate collective --train $table --predict 8,x
 
