@@ -14,7 +14,8 @@
  * varies from step to step (models/order_statistics.h).
  * Behind all that the loader of the job's data works (data_wait.h); what it takes longer is waited for.
  *
- * Cost: O(ranks), and 20 us for a modelled step. Pure but for the streams that it makes.
+ * Cost: O(ranks), and 10 us for a modelled step; 200 us a collective where a measured one is carried to another scale. Pure but
+ * for the streams that it makes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
