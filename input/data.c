@@ -130,7 +130,8 @@ struct data_loading data_loading_at(const struct scenario *s, const struct job_d
     struct data_loading l = { .samples = d->samples * at->share, .workers = d->workers, .threads = d->threads,
                               .cpu_s = (double)d->cpu_ns / 1e9, .locked = d->locked, .cores = cores_of(detail, at),
                               .hit = data_hit(d, at), .prefetch = (double)d->prefetch * d->workers,
-                              .variation = d->variation };
+                              .variation = d->variation,
+                              .ranks = (uint32_t)data_loaders(d, at->gpus) };
     if (d->store == NO_STORE) return l;
     l.sample_bytes = (double)d->sample_bytes;
     l.read_bytes_per_s = read_rate(s, d, at);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/detmath.h"
+#include "models/order_statistics.h"
 
 const char *const data_limit_names[N_DATA_LIMITS] = {"nothing", "workers", "cores", "interpreter lock", "storage"};
 
@@ -34,15 +35,38 @@ bool data_loads_ahead(const struct data_loading *l) { return l->workers > 0 && l
 
 static const double JUMP = 0.58259715793901; /* -zeta(1/2) / sqrt(2 pi) */
 
+/* What presses on the lower wall: drift m and deviation s a step, walls B apart. */
+static double pressure(double m, double s, double walls)
+{
+    double x = 2 * m * walls / (s * s);
+    if (x > 700) return 0;
+    if (x < -700) return -m;
+    return x > -1e-9 && x < 1e-9 ? s * s / (2 * walls) : m / (det_exp(x) - 1);
+}
+
+/* p = pressure(m + (n - 1) p), which falls in p, by bisection to 2^-60 of the greatest that it can be. */
+static double own_pressure(double m, double s, double walls, double n)
+{
+    double low = 0, high = pressure(m, s, walls);
+    for (int i = 0; n > 1 && i < 60; i++) {
+        double p = (low + high) / 2;
+        if (pressure(m + (n - 1) * p, s, walls) > p) low = p;
+        else high = p;
+    }
+    return high;
+}
+
 double data_loading_wait_s(const struct data_loading *l, double step_s)
 {
     double load_s = data_loading_batch_s(l), ahead_s = step_s - load_s, s = l->variation * load_s;
     if (!(load_s > 0)) return 0;
-    if (!data_loads_ahead(l)) return load_s;
+    double n = l->ranks ? l->ranks : 1, slowest_s = s > 0 ? load_s + s * max_of_normals(n) : load_s;
+    if (!data_loads_ahead(l)) return slowest_s;
     if (!(s > 0)) return ahead_s < 0 ? -ahead_s : 0;
-    double walls_s = (l->prefetch > 1 ? l->prefetch - 1 : 0) * step_s + 2 * JUMP * s, x = 2 * ahead_s * walls_s / (s * s);
-    double wait_s = x > 700 ? 0 : x < -700 ? -ahead_s : x > -1e-9 && x < 1e-9 ? s * s / (2 * walls_s) : ahead_s / (det_exp(x) - 1);
-    return wait_s < load_s ? wait_s : load_s; /* never worse than taking turns */
+    double walls_s = (l->prefetch > 1 ? l->prefetch - 1 : 0) * step_s + 2 * JUMP * s;
+    double wait_s = n * own_pressure(ahead_s, s, walls_s, n);
+    if (l->prefetch < 2 && wait_s < slowest_s - step_s) wait_s = slowest_s - step_s;
+    return wait_s < slowest_s ? wait_s : slowest_s; /* never worse than taking turns */
 }
 
 /* P(X Y > a), X and Y uniform on [m, 1]. */

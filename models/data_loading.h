@@ -5,7 +5,7 @@
  *     struct data_rate r = data_loading_rate(&l);          // samples/s, and by what they are held back
  *     double wait_s = data_loading_wait_s(&l, 0.180);      // behind 180 ms of computing and communicating
  *
- * All of it is one rank's. A worker takes a sample at a time: it reads it, unless it is cached, and spends CPU time on it.
+ * All of it is one rank's, but for the wait. A worker takes a sample at a time: it reads it, unless it is cached, and spends CPU time on it.
  * Rate is the least of four bounds (asymptotic bounds of a closed network of W customers: Denning and Buzen, Computing
  * Surveys 10, 1978; Lazowska et al., Quantitative System Performance, 1984, chapter 5):
  *     workers   W / (cpu + miss (latency + bytes / bandwidth))
@@ -22,7 +22,9 @@
  * a step (Harrison, Brownian Motion and Stochastic Flow Systems, 1985, section 5.6), for walls B apart. That a walk jumps
  * over its walls moves each of them by 0.5826 s (Siegmund, Advances in Applied Probability 11, 1979):
  *     B = (prefetch - 1) t_step + 2 x 0.5826 s
- * For c = 0 it is the maximum above, for any prefetch.
+ * For c = 0 it is the maximum above, for any prefetch. Of n ranks that step together each is pressed by its own wall and
+ * lifted by what the others wait: each presses with p = wait(m + (n - 1) p), and all wait n p (a mean field: waits of others are
+ * taken as spread evenly). Taking turns, and with one batch ahead, the slowest of n normal times counts (order_statistics.h).
  *
  * Cache. Each epoch reads every sample once in a new random order, a node every n-th. A cache that never gives up what it
  * holds hits with the share c of the dataset that it holds (Mohan et al., "Analyzing and Mitigating Data Stalls in DNN
@@ -31,8 +33,7 @@
  * ends X and Y, each uniform on [1 - 1/n, 1]; so hit = sum over k of 1/n (1 - 1/n)^(k-1) P(q X Y > 1 - c), which for one
  * node is c + (1 - c) ln(1 - c). The first epoch always misses.
  *
- * Not modelled: that the training process itself needs the lock; that batches of several workers are handed on in order;
- * bursts between ranks (all ranks wait for the slowest).
+ * Not modelled: that the training process itself needs the lock; that batches of several workers are handed on in order.
  *
  * Pure, seconds and bytes; no function of libm. Cost: O(1); the cache O(n) of its nodes.
  *
@@ -57,6 +58,7 @@ struct data_loading {
     double hit;              /* share of samples that are cached, 0 .. 1 */
     double prefetch;         /* batches that are ready or in work while a step runs; 0: none */
     double variation;        /* standard deviation of a batch's loading time over its mean */
+    uint32_t ranks;          /* that step together, each with such a loader; 0 counts as 1 */
 };
 
 enum data_limit { DATA_UNLIMITED, DATA_WORKERS, DATA_CORES, DATA_LOCK, DATA_STORAGE, N_DATA_LIMITS };
@@ -67,7 +69,7 @@ struct data_rate data_loading_rate(const struct data_loading *);
 double data_loading_batch_s(const struct data_loading *);
 /* Whether it loads while a step runs. */
 bool data_loads_ahead(const struct data_loading *);
-/* A step's wait when all else in it takes step_s. */
+/* A step's wait, that of the slowest rank, when all else in it takes step_s. */
 double data_loading_wait_s(const struct data_loading *, double step_s);
 
 enum cache_rule { CACHE_KEEP, CACHE_LRU };
