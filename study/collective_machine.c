@@ -132,7 +132,8 @@ bool collective_machine(const struct collective_table *t, const struct collectiv
     struct profile_names *names = xcalloc(2, sizeof *names);
     profile_list(&arena, "hardware", &names[0]);
     profile_list(&arena, "network", &names[1]);
-    bool known = is_there(hints->hardware, &names[0], "--hardware", d) & is_there(hints->network, &names[1], "--network", d);
+    bool known = is_there(hints->hardware, &names[0], "--hardware", d);
+    if (!is_there(hints->network, &names[1], "--network", d)) known = false; /* both are told */
     if (known) search(&s, &names[0], &names[1]);
     if (known && !isfinite(m->error)) {
         diag_error(d, "machine", 0, NULL, "no profile of hardware and network can be %u ranks on %u nodes", s.ranks, s.nodes);
