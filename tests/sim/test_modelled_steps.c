@@ -17,6 +17,8 @@
 
 #include "base/str.h"
 #include "input/check.h"
+#include "sim/simulate.h"
+#include "sim/train/step_parts.h"
 #include "tests/support/temp_run.h"
 
 static const char scenario_format[] =
@@ -134,6 +136,30 @@ static void some_nodes_are_slow(void **state)
     assert_in_range(slow, 1, 11);
 }
 
+/* Which nodes are slow depends on seed, group and index alone: not on the approach, not on nodes that are added. */
+static void slow_nodes_are_paired(void **state)
+{
+    enum { FEW = 200, MANY = 400 };
+    static const struct { int nodes; const char *placement; } worlds[] = {{FEW, "pack"}, {FEW, "spread"}, {MANY, "pack"}};
+    static double slow[3][MANY];
+    int n = 0;
+    (void)state;
+    for (size_t w = 0; w < 3; w++) {
+        struct scenario *s = load(worlds[w].nodes, ", \"stragglers\": 0.2", "\"gpus\": 8, \"duration\": 1", worlds[w].placement);
+        struct sim_result r = {0};
+        struct sim *sim = sim_create(s, &(struct sim_options){0}, &r.error);
+        assert_non_null(sim);
+        for (int i = 0; i < worlds[w].nodes; i++) slow[w][i] = node_slowness(sim, (uint32_t)i);
+        sim_close(sim, &r);
+        sim_result_free(&r);
+        scenario_free(s);
+    }
+    assert_memory_equal(slow[0], slow[1], sizeof slow[0]);
+    assert_memory_equal(slow[0], slow[2], FEW * sizeof slow[0][0]);
+    for (int i = 0; i < MANY; i++) n += slow[2][i] == 1.1;
+    assert_in_range(n, 80 - 24, 80 + 24); /* 400 x 0.2, within 3 deviations of 8 */
+}
+
 /* Jitter of 1 %: the slowest of 16 ranks is 1.766 deviations late (Harter's table has 1.76599 for n = 16). */
 static void jitter_is_the_slowest_of_n(void **state)
 {
@@ -226,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_tensor_group_across_nodes_is_slow),
         cmocka_unit_test(slow_nodes_hold_all_up),
         cmocka_unit_test(some_nodes_are_slow),
+        cmocka_unit_test(slow_nodes_are_paired),
         cmocka_unit_test(jitter_is_the_slowest_of_n),
         cmocka_unit_test(fewer_ranks_do_more_micro_batches),
         cmocka_unit_test(the_resolved_scenario_runs_alike),
