@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/units.h"
+#include "input/data.h"
 #include "input/raw.h"
 
 const char *const finding_severity_names[N_FINDING_SEVERITIES] = { "info", "warning", "problem" };
@@ -267,7 +269,7 @@ static void ignored(struct checker *c, bool is, const char *what, const char *wh
     if (is) add(c, FINDING_INFO, "ignored", NULL, "%s: no effect, since %s", what, why);
 }
 
-struct used { bool checkpoint, elastic, crash, wish, limit, priority, suspend; size_t no_limit; };
+struct used { bool data, checkpoint, elastic, crash, wish, limit, priority, suspend; size_t no_limit; };
 
 static struct used used_by_jobs(const struct checker *c)
 {
@@ -280,6 +282,7 @@ static struct used used_by_jobs(const struct checker *c)
     for (size_t i = 0; i < c->s->n_details; i++) {
         const struct job_detail *d = &c->s->details[i];
         u.checkpoint |= d->checkpoint.interval_ns > 0;
+        u.data |= d->data != NULL;
         u.elastic |= d->elastic.max > 0;
         u.crash |= d->crash_mtbf_ns > 0 || d->hang_mtbf_ns > 0 || d->job_crash_mtbf_ns > 0;
         u.wish |= d->topology_level > 0;
@@ -342,6 +345,7 @@ static void check_ignored(struct checker *c)
     ignored(c, c->s->quota.n_queues && a->admission != ADMIT_KUEUE, "queues and their quotas", "admission is not kueue");
     ignored(c, u.priority && a->admission != ADMIT_KUEUE && no_pods(a), "priorities", "only kueue and pod schedulers look at them");
     ignored(c, u.checkpoint && no_pods(a), "checkpoint", "lifecycle none holds GPUs for a duration and never rolls back");
+    ignored(c, u.data && no_pods(a), "data", "lifecycle none holds GPUs for a duration and loads nothing");
     ignored(c, u.crash && no_pods(a), "crash_mtbf, hang_mtbf and job_crash_mtbf", "lifecycle none has no processes");
     ignored(c, u.elastic && a->elastic == ELASTIC_NONE, "elastic", "the approach says \"elastic\": \"none\"");
     ignored(c, u.wish && a->placement != PLACE_TOPOLOGY, "topology wishes", "placement is not topology");
@@ -358,6 +362,36 @@ static void check_ignored(struct checker *c)
         add(c, FINDING_PROBLEM, "fit", "give the jobs a \"limit\"",
             "%zu job%s have no time limit: %s cannot plan with them", u.no_limit, u.no_limit == 1 ? "" : "s",
             admission_names[a->admission]);
+}
+
+/* ---- data ---- */
+
+static const char *const data_remedies[N_DATA_LIMITS] = {
+    [DATA_WORKERS] = "give it more \"workers\"", [DATA_CORES] = "give its pods more \"cpu\"",
+    [DATA_LOCK] = "let processes load (\"mode\")", [DATA_STORAGE] = "a faster store or a \"cache\"",
+};
+
+/* The first job of each class whose steps wait, alone and on nodes of its own, for a tenth of their time and more. */
+static void check_data(struct checker *c)
+{
+    bool *seen = xcalloc(c->s->n_details + 1, sizeof *seen);
+    char buf[24];
+    for (size_t i = 0; i < c->n && !no_pods(&c->s->approach); i++) {
+        const struct job_detail *d = &c->s->details[c->jobs[i].detail];
+        if (!d->data || seen[c->jobs[i].detail]) continue;
+        seen[c->jobs[i].detail] = true;
+        struct data_place at = data_place_nominal(c->s, &c->jobs[i]);
+        struct data_loading l = data_loading_at(c->s, d, &at);
+        double step_s = (double)step_nominal_ns(&d->step) / 1e9, wait_s = data_loading_wait_s(&l, step_s);
+        struct data_rate rate = data_loading_rate(&l);
+        if (wait_s < 0.1 * (step_s + wait_s)) continue;
+        add(c, FINDING_WARNING, "data", data_loads_ahead(&l) ? data_remedies[rate.limit] : "let \"workers\" load while steps run",
+            "a step of %s takes %.3g s and waits %.3g s for data, loaded %s: a loader gives %.4g samples a second, held back by "
+            "its %s",
+            job_id(c->s, &c->jobs[i], buf), step_s, wait_s, data_loads_ahead(&l) ? "ahead" : "on demand", rate.samples_per_s,
+            data_limit_names[rate.limit]);
+    }
+    free(seen);
 }
 
 /* ---- trace ---- */
@@ -398,6 +432,7 @@ void scenario_check(const struct scenario *s, struct findings *f)
     check_fit(&c);
     check_quota(&c);
     check_ignored(&c);
+    check_data(&c);
     check_trace(&c);
     if (owned) free(c.jobs);
 }

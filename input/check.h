@@ -25,7 +25,7 @@ extern const char *const finding_severity_names[N_FINDING_SEVERITIES];
 
 struct finding {
     enum finding_severity severity; /* PROBLEM: jobs will never run, or the answer is meaningless */
-    const char *topic;              /* "load", "fit", "quota", "ignored", "failures", "trace" */
+    const char *topic;              /* "load", "fit", "quota", "ignored", "data", "failures", "trace" */
     const char *text, *help;        /* help: what to do, or NULL */
 };
 

@@ -124,6 +124,27 @@ static double cores_of(const struct job_detail *detail, const struct data_place 
     return own * (role->cpu_milli ? (double)role->cpu_milli / 1000 / gpus : at->cores);
 }
 
+struct data_place data_place_nominal(const struct scenario *s, const struct job_spec *job)
+{
+    const struct job_detail *d = &s->details[job->detail];
+    uint32_t shares = job_role_shares(s, job, d->n_roles - 1), pods = job_role_replicas(s, job, d->n_roles - 1);
+    uint32_t pod = shares >= SHARES_PER_GPU ? shares / SHARES_PER_GPU : 1, room = 1;
+    int64_t step_ns = step_nominal_ns(&d->step);
+    struct data_place at = { .share = 1 };
+    for (uint32_t g = s->cluster.n_groups; g-- > 0;) {
+        const struct node_group *group = &s->cluster.groups[g];
+        if (!(d->groups >> g & 1) || group->gpus < pod) continue;
+        room = group->gpus / pod;
+        at.cores = group->cpu_milli == INT64_MAX ? 0 : (double)group->cpu_milli / 1000 / group->gpus;
+    }
+    if (pods == 0) pods = 1;
+    at.gpus = pods * pod;
+    at.nodes = (pods + room - 1) / room;
+    at.on_node = (pods < room ? pods : room) * pod;
+    if (step_ns > 0 && job->work_ns != TIME_NEVER) at.steps = job->work_ns / step_ns;
+    return at;
+}
+
 struct data_loading data_loading_at(const struct scenario *s, const struct job_detail *detail, const struct data_place *at)
 {
     const struct data_spec *d = detail->data;

@@ -46,6 +46,9 @@ struct data_place {
     double share;              /* nominal number of GPUs over that at hand: so many times the samples */
 };
 
+/* Where a job would lie that has its nodes for itself: pod by pod on those of the first group that may serve it. */
+struct data_place data_place_nominal(const struct scenario *, const struct job_spec *);
+
 /* detail->data is not NULL. */
 struct data_loading data_loading_at(const struct scenario *, const struct job_detail *, const struct data_place *);
 double data_loaders(const struct data_spec *, uint32_t gpus); /* among so many GPUs */

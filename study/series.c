@@ -70,10 +70,11 @@ static void of_model(struct series_job *j, const struct step_input *m)
     j->network_bytes = t.fabric_bytes * parallel_ranks(&m->split);
 }
 
-static void of_data(struct series_job *j, const struct job_detail *d, uint32_t gpus, uint32_t pod)
+static void of_data(struct series_job *j, const struct scenario *s, const struct job_spec *spec)
 {
-    struct data_place at = {.gpus = gpus, .nodes = gpus / pod, .on_node = pod, .steps = j->total_steps, .share = 1};
-    double samples = d->data->samples * data_loaders(d->data, gpus);
+    const struct job_detail *d = &s->details[spec->detail];
+    struct data_place at = data_place_nominal(s, spec);
+    double samples = d->data->samples * data_loaders(d->data, at.gpus);
     if (isnan(j->samples)) j->samples = samples;
     if (d->data->store != NO_STORE) j->read_bytes = samples * (double)d->data->sample_bytes * (1 - data_hit(d->data, &at));
 }
@@ -88,7 +89,7 @@ static struct series_job describe(const struct scenario *s, const struct job_spe
     if (step_ns > 0 && spec->work_ns != TIME_NEVER) j.total_steps = spec->work_ns / step_ns;
     if (d->step.model) of_model(&j, d->step.model);
     else if (d->step.gradient_bytes && pods > 1) j.network_bytes = (double)traffic_ring_edge_bytes(d->step.gradient_bytes, gpus) * pods;
-    if (d->data) of_data(&j, d, gpus, pod);
+    if (d->data) of_data(&j, s, spec);
     return j;
 }
 

@@ -516,6 +516,11 @@ static void checks(void **state)
         { "\"faults\": { \"components\": [{ \"name\": \"l\", \"scope\": \"link\", \"mtbf\": \"1d\", \"repair\": 5 }] }", "ignored", "links" },
         { "\"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"faults\": { \"jobs\": { \"job_crash_mtbf\": \"1d\" } }", "ignored", "job_crash_mtbf" },
         { "\"approaches\": { \"a\": { \"stack\": { \"kueue.cycle\": 1 } } }", "ignored", "kueue.cycle" },
+        { "\"workload\": { \"jobs\": [{ \"steps\": 9, \"step\": 8, \"data\": 100 }] }", "ignored", "data" },
+        /* 100 samples of 0.4 s CPU by 4 workers take 10 s */
+        { "\"workload\": { \"jobs\": [{ \"steps\": 9, \"step\": 8, \"data\": { \"samples\": 100, \"workers\": 4, \"cpu\": \"400ms\" } }] },"
+          "\"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\" } }",
+          "data", "takes 8 s and waits 2 s for data, loaded ahead: a loader gives 10 samples a second, held back by its workers" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct str text = { 0 };
