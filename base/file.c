@@ -100,7 +100,7 @@ static bool fill_and_close(int fd, const void *data, size_t n)
     return false;
 }
 
-bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d)
+static bool replace(const char *path, const void *data, size_t n, struct diag *d)
 {
     struct arena a = {0};
     char *temporary;
@@ -110,6 +110,26 @@ bool file_write_atomic(const char *path, const void *data, size_t n, struct diag
     if (!ok && fd >= 0) unlink(temporary);
     if (ok) sync_dir_of(path);
     arena_free(&a);
+    return ok;
+}
+
+/* A device, a pipe or a socket: there is nothing to replace, and it must stay what it is. */
+static bool write_into(const char *path, const void *data, size_t n, struct diag *d)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, data, n);
+    if (!ok) failed(d, path, "cannot write");
+    if (fd >= 0 && close(fd) != 0 && ok) ok = failed(d, path, "cannot write");
+    return ok;
+}
+
+bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, data, n, d);
+    char *target = realpath(path, NULL); /* NULL: not there yet */
+    bool ok = replace(target ? target : path, data, n, d);
+    free(target);
     return ok;
 }
 

@@ -24,7 +24,8 @@
 /* The content with a NUL behind it, or NULL; "-" is stdin. More than max_bytes is an error. Not unpacked. */
 char *file_read(const char *path, size_t max_bytes, size_t *n, struct diag *d);
 
-/* Readers see the old content or the new, also after a crash: temporary file beside it, fsync, rename. */
+/* Readers see the old content or the new, also after a crash: temporary file beside it, fsync, rename. A symbolic link stays
+ * and its target is replaced; what is no file (/dev/stdout, a pipe) is written into. */
 bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d);
 
 /* Makes the directory and those above it; fine when it is there. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "cli/calibrate.h"
@@ -210,15 +209,8 @@ static bool find_machine(const struct options *o, const struct collective_table 
 static int write_profile(const struct options *o, const struct collective_machine *m)
 {
     struct str out = {0};
-    struct diag d = {0};
-    int code = EXIT_OK;
     collective_fabric_write(&m->fabric, o->train[0], &out);
-    if (!strcmp(o->out, "-"))
-        fputs(str_text(&out), stdout);
-    else if (!file_write_atomic(o->out, str_text(&out), out.n, &d))
-        code = EXIT_IO;
-    diag_print(&d, stderr);
-    diag_free(&d);
+    int code = command_write(o->out, &out);
     str_free(&out);
     return code;
 }

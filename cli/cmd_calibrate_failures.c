@@ -95,14 +95,9 @@ static const char *profile_name(struct arena *arena, const struct options *o)
 static int write_profile(const struct options *o, const struct failure_calibration *c)
 {
     struct arena arena = {0};
-    struct diag d = {0};
     struct str json = {0};
-    int code = EXIT_OK;
     failure_calibration_profile(c, profile_name(&arena, o), o->log, &json);
-    if (!strcmp(o->out, "-")) fputs(str_text(&json), stdout);
-    else if (!file_write_atomic(o->out, str_text(&json), json.n, &d)) code = EXIT_IO;
-    diag_print(&d, stderr);
-    diag_free(&d);
+    int code = command_write(o->out, &json);
     str_free(&json);
     arena_free(&arena);
     return code;

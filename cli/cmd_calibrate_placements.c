@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "cli/calibrate.h"
@@ -126,15 +125,8 @@ static void print_text(const struct placed_calibration *c, const struct placemen
 static int write_profile(const struct options *o, const struct placed_calibration *c)
 {
     struct str out = {0};
-    struct diag d = {0};
     placed_calibration_write(c, o->train, &out);
-    int code = EXIT_OK;
-    if (!strcmp(o->out, "-"))
-        fputs(str_text(&out), stdout);
-    else if (!file_write_atomic(o->out, str_text(&out), out.n, &d))
-        code = EXIT_IO;
-    diag_print(&d, stderr);
-    diag_free(&d);
+    int code = command_write(o->out, &out);
     str_free(&out);
     return code;
 }

@@ -109,20 +109,13 @@ static void print_text(const struct step_calibration *c, const struct step_table
 static int write_profile(const struct options *o, const struct step_calibration *c)
 {
     struct str out = {0};
-    struct diag d = {0};
     struct arena arena = {0};
     char *name = arena_strdup(&arena, strcmp(o->out, "-") ? path_base(o->out) : "calibrated");
     if (str_ends_with(name, ".json")) name[strlen(name) - 5] = '\0';
     char *source = arena_printf(&arena, "trainyard calibrate step: %zu rows of %s, fitted within %.1f %% (median), %.1f %% (9 of 10)",
                                 c->n_rows, path_base(o->train), 100 * c->median, 100 * c->p90);
     step_calibration_write(c, name, source, &out);
-    int code = EXIT_OK;
-    if (!strcmp(o->out, "-"))
-        fputs(str_text(&out), stdout);
-    else if (!file_write_atomic(o->out, str_text(&out), out.n, &d))
-        code = EXIT_IO;
-    diag_print(&d, stderr);
-    diag_free(&d);
+    int code = command_write(o->out, &out);
     str_free(&out);
     arena_free(&arena);
     return code;

@@ -283,13 +283,8 @@ static int write_profile(const struct import_arguments *a, const struct import_r
     struct str source = {0}, json = {0};
     describe_source(a, &source);
     struct workload_profile *p = fit_profile(profile_name(a, &arena), str_text(&source), r, d);
-    int code = p ? EXIT_OK : EXIT_INPUT;
     if (p) workload_profile_write(p, &json);
-    bool to_stdout = a->output == NULL || strcmp(a->output, "-") == 0;
-    if (p && to_stdout)
-        fputs(str_text(&json), stdout);
-    else if (p && !file_write_atomic(a->output, json.s, json.n, d))
-        code = EXIT_IO;
+    int code = p ? command_write(a->output ? a->output : "-", &json) : EXIT_INPUT;
     workload_profile_free(p);
     str_free(&json);
     str_free(&source);

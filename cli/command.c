@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/units.h"
 
 const struct command commands[] = {
@@ -65,6 +66,14 @@ int command_diag(struct diag *d)
     diag_print(d, stderr);
     diag_free(d);
     return code;
+}
+
+int command_write(const char *path, const struct str *text)
+{
+    struct diag d = {0};
+    if (!strcmp(path, "-")) fputs(str_text(text), stdout);
+    else file_write_atomic(path, str_text(text), text->n, &d);
+    return command_diag(&d) == EXIT_OK ? EXIT_OK : EXIT_IO;
 }
 
 int command_fail(int code, const char *fmt, ...)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/str.h"
 
 enum { EXIT_OK = 0, EXIT_CHECK = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_IO = 4, EXIT_INTERRUPTED = 130 };
 
@@ -40,6 +41,8 @@ const char *command_once(const char *text, const char *const *given, size_t n, c
 
 /* Prints what is in d to stderr and frees it; EXIT_INPUT when there are errors, else EXIT_OK. */
 int command_diag(struct diag *d);
+/* Writes text to a file, or with "-" to stdout; says what went wrong. EXIT_IO or EXIT_OK. */
+int command_write(const char *path, const struct str *text);
 /* "trainyard: text" on stderr. */
 int command_fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Flushes stdout; EXIT_IO when what was printed could not be written. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,34 @@ static void errors_say_why(void **state)
     assert_false(file_exists(arena_printf(&p->arena, "%s.%ld.0.tmp", p->dir, (long)getpid())));
 }
 
+static void what_is_no_file_stays(void **state)
+{
+    struct place *p = *state;
+    char *file = path_join(&p->arena, p->dir, "file"), *link = path_join(&p->arena, p->dir, "link"),
+         *pipe = path_join(&p->arena, p->dir, "pipe"), got[4] = "";
+    struct stat st;
+    assert_true(file_write_atomic(file, "old", 3, &p->diag));
+    assert_int_equal(symlink("file", link), 0);
+    assert_true(file_write_atomic(link, "new", 3, &p->diag));
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    size_t n;
+    char *text = file_read(file, 10, &n, &p->diag);
+    assert_string_equal(text, "new");
+    free(text);
+
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    int reader = open(pipe, O_RDWR | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_true(file_write_atomic(pipe, "abc", 3, &p->diag));
+    assert_int_equal(read(reader, got, 3), 3);
+    assert_string_equal(got, "abc");
+    close(reader);
+    assert_int_equal(lstat(pipe, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(diag_errors(&p->diag), 0);
+}
+
 static void trees(void **state)
 {
     struct place *p = *state;
@@ -155,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(write_and_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_say_why, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_file_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(trees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths, set_up, tear_down),
         cmocka_unit_test(progress_lines),
