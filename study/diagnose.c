@@ -297,8 +297,14 @@ struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, o
     struct scenario *scenario;
     struct job_spec *specs;
     bool owned;
-    struct hmap by_id; /* index in specs */
+    struct hmap by_id;    /* index in specs */
+    struct hmap by_shape; /* the first that was submitted at this time and asked for as much: names may have been taken out */
 };
+
+static uint64_t shape_of(int64_t submit_ns, int64_t gpu_shares)
+{
+    return (uint64_t)submit_ns * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)gpu_shares;
+}
 
 static bool has_models(const struct scenario *s)
 {
@@ -313,6 +319,7 @@ static void jobs_close(struct jobs *j)
     if (j->owned) free(j->specs);
     if (j->scenario) scenario_free(j->scenario);
     hmap_free(&j->by_id);
+    hmap_free(&j->by_shape);
 }
 
 static void index_jobs(struct jobs *j, uint32_t replication)
@@ -324,7 +331,11 @@ static void index_jobs(struct jobs *j, uint32_t replication)
         j->scenario = NULL;
         return;
     }
-    for (size_t i = 0; i < n; i++) hmap_put_str(&j->by_id, job_id(j->scenario, &j->specs[i], buf), i);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t shape = shape_of(j->specs[i].submit_ns, job_shares(j->scenario, &j->specs[i]));
+        hmap_put_str(&j->by_id, job_id(j->scenario, &j->specs[i], buf), i);
+        if (!hmap_get_u64(&j->by_shape, shape, NULL)) hmap_put_u64(&j->by_shape, shape, i);
+    }
 }
 
 static void jobs_open(struct jobs *j, const struct run *r, struct diagnosis *d)
@@ -347,7 +358,9 @@ static const struct job_spec *spec_of(const struct jobs *j, const struct job_row
 {
     uint64_t i;
     char buf[24];
-    return j->scenario && hmap_get_str(&j->by_id, job_row_id(row, buf), &i) ? &j->specs[i] : NULL;
+    if (!j->scenario) return NULL;
+    if (hmap_get_str(&j->by_id, job_row_id(row, buf), &i)) return &j->specs[i];
+    return hmap_get_u64(&j->by_shape, shape_of(row->submit_ns, row->gpu_shares), &i) ? &j->specs[i] : NULL;
 }
 
 /* Saves, and what restarts could be spared by them. */

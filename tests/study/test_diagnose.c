@@ -309,6 +309,32 @@ static void test_gang(void **state)
     }
 }
 
+/* Without names a job is known by when it came and what it asked for; without a scenario its waiting for data is not divided. */
+static void test_stripped(void **state)
+{
+    static const char *const causes[] = {"interpreter_lock", "data"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct diagnosis d;
+        char path[300];
+        struct run *r = simulate(&(struct setup){ONE, {THREADS}, LOADER}, "x", MOST_CAUSES);
+        r->jobs[0].row.id = "?";
+        snprintf(path, sizeof path, "%s/scenario.json", r->dir);
+        if (k == 1) {
+            FILE *f = fopen(path, "w");
+            assert_non_null(f);
+            fputs("{", f);
+            fclose(f);
+        }
+        diagnose_run(r, &d);
+        assert_string_equal(health_causes[d.found[0].cause].name, causes[k]);
+        assert_int_equal(d.notes.n, k ? 2 : 0);
+        assert_whole(&d);
+        diagnosis_free(&d);
+        temp_run_close(r);
+    }
+}
+
 /* The best remedy of a set-up is what the set-up took away. */
 static void test_remedies(void **state)
 {
@@ -345,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_job),
         cmocka_unit_test(test_gang),
         cmocka_unit_test(test_remedies),
+        cmocka_unit_test(test_stripped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
