@@ -238,7 +238,8 @@ static void a_calibration_comes_back(void **state)
         diag_print(&d, stderr);
         fail_msg("not read");
     }
-    assert_memory_equal(&again.measured, &f.measured, sizeof f.measured);
+    assert_true(again.measured.form == f.measured.form && again.measured.latency_s == f.measured.latency_s);
+    assert_true(again.measured.plateau_bytes_per_s == f.measured.plateau_bytes_per_s && again.measured.third == f.measured.third);
     for (double bytes = 8; bytes < 1e10; bytes *= 8)
         for (unsigned nodes = 1; nodes <= 8; nodes *= 2)
             assert_true(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, bytes, 8, nodes, NULL) ==
