@@ -27,8 +27,9 @@
  * What is no matter of set-up stands apart as `rest`: GPUs that nobody asks for, hardware that is down, loads of other kinds
  * (serving, tuning, data), of whose use of GPUs a run knows nothing.
  *
- * A name only finds the settings of its job (else submission and size do), and says nothing. Errors: a scenario.json that cannot be read is a note, and causes stay
- * undivided. Cost: one pass over the ledger and the jobs, and about 0.1 ms a job that has a model.
+ * A name only finds the settings of its job (else submission and size do), and says nothing. Errors: a scenario.json that
+ * cannot be read is a note, and causes stay undivided. Cost: one pass over the ledger and the jobs, and about 0.1 ms a job
+ * that has a model.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
