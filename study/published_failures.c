@@ -6,12 +6,9 @@
 
 #include <math.h>
 
-#include "base/json_write.h"
 #include "input/checkpoint_optimum.h"
 #include "models/checkpoint.h"
-#include "study/figures.h"
 #include "study/profile_hazard.h"
-#include "study/words.h"
 
 static const double hour = 3600, day = 86400;
 
@@ -215,94 +212,3 @@ bool published_failures(struct published_list *p, struct diag *d)
 }
 
 void published_free(struct published_list *p) { array_free(&p->rows); }
-
-/* ---- writing ---- */
-
-void published_range(const struct published_row *r, struct str *s)
-{
-    if (r->low < r->high) str_append(s, "at least ");
-    words_number(s, r->low);
-    if (*r->unit) str_printf(s, " %s", r->unit);
-}
-
-static void text_row(const struct published_row *r, struct str *s)
-{
-    str_printf(s, "| %s | %s | ", r->what, r->from);
-    words_number(s, r->predicted);
-    if (*r->unit) str_printf(s, " %s", r->unit);
-    if (!isnan(r->least)) str_printf(s, " (%.2f to %.2f)", r->least, r->most);
-    str_append(s, " | ");
-    published_range(r, s);
-    str_printf(s, "%s | ", r->measured ? "" : " (projected)");
-    if (r->low == r->high || isinf(r->high)) {
-        words_signed_number(s, round(1000 * (r->predicted / r->low - 1)) / 10);
-        str_append(s, " % ");
-    }
-    str_printf(s, "%s | %s |\n", r->met ? "met" : "missed", r->source);
-}
-
-static bool told_before(const struct published_list *p, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (str_equal(p->rows.v[k].why, p->rows.v[i].why)) return true;
-    return false;
-}
-
-void published_text(const struct published_list *p, struct str *s)
-{
-    size_t met = 0;
-    str_append(s, "Restarts take 10 min, in brackets 20 to 5 min (RSC's range), where nothing else is said.\n\n"
-                  "| what | predicted from | predicted | published | within 15 %, or the bound | source |\n|---|---|---|---|---|---|\n");
-    for (size_t i = 0; i < p->rows.n; i++) text_row(&p->rows.v[i], s), met += p->rows.v[i].met;
-    str_printf(s, "\n%zu of %zu met. Misses:\n\n", met, p->rows.n);
-    for (size_t i = 0; i < p->rows.n; i++)
-        if (!p->rows.v[i].met && !told_before(p, i)) {
-            str_printf(s, "* ");
-            struct str line = {0};
-            str_printf(&line, "%s from %s: %s.", p->rows.v[i].what, p->rows.v[i].from, p->rows.v[i].why);
-            words_wrapped(s, str_text(&line), 2, 126);
-            str_append(s, "\n");
-            str_free(&line);
-        }
-}
-
-void published_csv(const struct published_list *p, struct str *s)
-{
-    str_append(s, "what,from,predicted,published_low,published_high,unit,measured,met,source\n");
-    for (size_t i = 0; i < p->rows.n; i++) {
-        const struct published_row *r = &p->rows.v[i];
-        figure_csv_text(s, r->what);
-        figure_csv_text(s, r->from);
-        figure_csv_number(s, r->predicted, true);
-        figure_csv_number(s, r->low, true);
-        figure_csv_number(s, r->high, isfinite(r->high));
-        figure_csv_text(s, r->unit);
-        str_printf(s, "%d,%d,\"%s\"\n", r->measured, r->met, r->source);
-    }
-}
-
-void published_json(const struct published_list *p, struct str *s)
-{
-    struct json_writer w;
-    json_write_begin(&w, s);
-    json_write_array(&w);
-    for (size_t i = 0; i < p->rows.n; i++) {
-        const struct published_row *r = &p->rows.v[i];
-        json_write_object(&w);
-        figure_string(&w, "what", r->what);
-        figure_string(&w, "from", r->from);
-        figure_double(&w, "predicted", r->predicted);
-        if (!isnan(r->least)) figure_double(&w, "predicted_least", r->least);
-        if (!isnan(r->most)) figure_double(&w, "predicted_most", r->most);
-        figure_double(&w, "published_low", r->low);
-        figure_double(&w, "published_high", r->high);
-        figure_string(&w, "unit", r->unit);
-        figure_bool(&w, "measured", r->measured);
-        figure_bool(&w, "met", r->met);
-        figure_string(&w, "why", r->why);
-        figure_string(&w, "source", r->source);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    json_write_finish(&w);
-}

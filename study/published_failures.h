@@ -2,7 +2,7 @@
  *
  *     struct published_list p = {0};
  *     if (!published_failures(&p, d)) ...              // a profile is missing
- *     published_text(&p, &text);                       // the table of docs/models.md
+ *     published_text(&p, &text);
  *     published_free(&p);
  *
  * Each row names a figure, the fleet and the figures of recovery that the prediction takes, and says what is published: a
@@ -32,11 +32,9 @@ struct published_list { ARRAY(struct published_row) rows; };
 
 bool published_failures(struct published_list *, struct diag *);
 void published_free(struct published_list *);
-void published_text(const struct published_list *, struct str *);
+void published_text(const struct published_list *, struct str *);     /* aligned, for people */
+void published_markdown(const struct published_list *, struct str *); /* the table of docs/models.md */
 void published_csv(const struct published_list *, struct str *);
 void published_json(const struct published_list *, struct str *);
-
-/* What the row says is published, as text: "1.80", ">= 0.90", "1.49 to 4.10". */
-void published_range(const struct published_row *, struct str *);
 
 #endif

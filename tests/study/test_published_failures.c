@@ -39,7 +39,7 @@ static void the_table_is_that_of_the_docs(void **state)
     assert_int_equal(p.rows.n, 23);
     assert_int_equal(measured, 16);
     assert_int_equal(met, 15);
-    published_text(&p, &s);
+    published_markdown(&p, &s);
     doc_section("docs/models.md", "published failures", str_text(&s));
     str_free(&s);
     published_free(&p);
