@@ -116,10 +116,6 @@ static void on_row_end(int end, void *arg)
 static void feed(struct reading *r, struct csv_parser *parser, struct line_reader *lines, char *line)
 {
     size_t n = lines->length;
-    if (lines->line == 1 && n >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
-        line += 3;
-        n -= 3;
-    }
     line[n] = '\n'; /* the line's end is where the reader put its NUL */
     if (!r->row_open) {
         r->line = lines->line;

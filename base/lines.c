@@ -93,6 +93,7 @@ bool line_next(struct line_reader *r, char **line)
         return false;
     }
     if (end > begin && end[-1] == '\r') end--;
+    if (r->line == 0 && end - begin >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0) begin += 3;
     *end = '\0';
     r->length = (size_t)(end - begin);
     r->line++;

@@ -1,7 +1,7 @@
 /* lines.h - text files line by line, and fields split by a character or by blanks.
  *
- * For SWF, sacct's pipes and JSON lines; plain or gzip, "-" is stdin, LF or CRLF, the last line with or without its
- * end.
+ * For SWF, sacct's pipes and JSON lines; plain or gzip, "-" is stdin, LF or CRLF, with or without a byte order
+ * mark, the last line with or without its end.
  *
  *     struct line_reader r;
  *     if (!line_open(&r, "trace.swf.gz", d)) return false;

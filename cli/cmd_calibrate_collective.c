@@ -13,6 +13,7 @@
 #include "input/collective_fabric.h"
 #include "study/calibrate_collective.h"
 #include "study/collective_machine.h"
+#include "study/words.h"
 
 enum { MAX_FILES = 256 };
 
@@ -121,7 +122,8 @@ static void join(const struct options *o, struct collective_table *into, struct 
         for (size_t i = 0; i < t->rows.n; i++) array_push(&into->rows, t->rows.v[i]);
         array_sort(&into->rows, by_size);
     } else if (!o->nodes) {
-        diag_error(d, file, 0, NULL, "a table of %u ranks or of another operation beside one of %u", t->ranks, into->ranks);
+        diag_error(d, file, 0, NULL, t->op != into->op ? "a table of another operation beside that of %s"
+                                     : "a table of another number of ranks, or of an unknown one, beside that of %s", o->train[0]);
         diag_help(d, "calibrate one scale at a time, or say --nodes: then the largest is taken");
     }
     collective_table_free(t);
@@ -169,9 +171,15 @@ static void print_json(const struct sizes *s, const double *predicted_s)
 
 static void print_text(const struct sizes *s, const double *predicted_s)
 {
-    printf("%14s  %14s  %10s\n", "size", "predicted us", "algbw GB/s");
-    for (size_t i = 0; i < s->v.n; i++)
-        printf("%14.0f  %14.4g  %10.4g\n", s->v.v[i], predicted_s[i] * 1e6, s->v.v[i] / predicted_s[i] / 1e9);
+    printf("%14s  %14s  %10s\n", "size B", "predicted us", "algbw GB/s");
+    for (size_t i = 0; i < s->v.n; i++) {
+        struct str row = {0};
+        str_printf(&row, "%14.0f ", s->v.v[i]);
+        words_number_cell(&row, predicted_s[i] * 1e6, 14);
+        words_number_cell(&row, s->v.v[i] / predicted_s[i] / 1e9, 11);
+        puts(str_text(&row));
+        str_free(&row);
+    }
 }
 
 static void say(const struct collective_table *t, const struct collective_calibration *c)

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/sizes.h"
 #include "input/collective_fabric.h"
+#include "study/words.h"
 
 struct options {
     const char *hardware, *network, *sizes, *calibration, *plot;
@@ -126,10 +127,16 @@ static void print_text(const struct table *t)
 {
     printf("%s, %u node%s x %u rank%s\n\n", collective_op_names[t->op], t->nodes, t->nodes == 1 ? "" : "s", t->local,
            t->local == 1 ? "" : "s");
-    printf("%12s  %-18s %-10s %12s  %10s  %10s\n", "size", "algorithm", "protocol", "time us", "algbw GB/s", "busbw GB/s");
-    for (size_t i = 0; i < t->n; i++)
-        printf("%12.0f  %-18s %-10s %12.4g  %10.4g  %10.4g\n", t->bytes[i], algorithm(t, i), protocol(t, i),
-               t->choice[i].time_s * 1e6, algbw(t, i), t->busbw[i]);
+    printf("%12s  %-18s %-10s %12s  %10s  %10s\n", "size B", "algorithm", "protocol", "time us", "algbw GB/s", "busbw GB/s");
+    for (size_t i = 0; i < t->n; i++) {
+        struct str row = {0};
+        str_printf(&row, "%12.0f  %-18s %-10s", t->bytes[i], algorithm(t, i), protocol(t, i));
+        words_number_cell(&row, t->choice[i].time_s * 1e6, 12);
+        words_number_cell(&row, algbw(t, i), 11);
+        words_number_cell(&row, t->busbw[i], 11);
+        puts(str_text(&row));
+        str_free(&row);
+    }
 }
 
 static void print_csv(const struct table *t)

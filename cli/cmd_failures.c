@@ -138,7 +138,7 @@ static void text_row(const struct size_row *r, struct str *s)
         struct str cell = {0};
         if (*unit[i]) words_amount(&cell, unit[i], v[i]);
         else words_number(&cell, v[i]);
-        words_right(s, str_text(&cell), (size_t)columns[i].width);
+        words_cell(s, &cell, (size_t)columns[i].width - 1);
         str_free(&cell);
     }
     str_append(s, "\n");

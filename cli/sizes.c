@@ -4,6 +4,7 @@
  */
 #include "cli/sizes.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,12 @@ static bool add_size(struct sizes *to, const char *text, const char *file, int l
     int64_t bytes;
     const char *wrong = units_parse_bytes(text, &bytes);
     if (!wrong && bytes < 1) wrong = "a size is at least one byte";
-    if (wrong)
+    if (wrong) {
         diag_error(d, file, line, NULL, "\"%.40s\": %s", text, wrong);
-    else
+        if (line == 0 && isalpha((unsigned char)*text)) diag_help(d, "nor is there a file of this name");
+    } else {
         array_push(&to->v, (double)bytes);
+    }
     return !wrong;
 }
 

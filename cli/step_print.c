@@ -160,11 +160,14 @@ void step_text(const struct step_answer *a, struct str *out)
 
 void step_models_text(struct str *out)
 {
-    str_append(out, "model                parameters  TFLOPs a sample  source\n");
+    str_append(out, "model             parameters  TFLOPs a sample  source\n");
     for (size_t i = 0; model_at(i); i++) {
         const struct model_shape *m = model_at(i);
         words_left(out, m->name, 16);
-        str_printf(out, "  %9.4g B  %15.4g  ", m->parameters / 1e9, model_flops(m) / 1e12);
+        words_number_cell(out, m->parameters / 1e9, 9);
+        str_append(out, " B ");
+        words_number_cell(out, model_flops(m) / 1e12, 15);
+        str_append(out, "  ");
         words_wrapped(out, m->source, 47, 110);
         str_append_char(out, '\n');
     }

@@ -41,18 +41,18 @@ static void error(struct reading *r, const char *what, const char *text)
 
 struct values { double x[N_COLUMNS]; }; /* NAN: not given */
 
-static void take(struct reading *r, const struct values *v, const char *line)
+static void take(struct reading *r, const struct values *v, const char *size_text, const char *time_text)
 {
     double size = v->x[SIZE], time = v->x[TIME], algbw = v->x[ALGBW], busbw = v->x[BUSBW];
     if (size == 0) return;
     if (!(size >= 1 && size <= 1e18)) {
-        error(r, "the size is no number of bytes", line);
+        error(r, "the size is no number of bytes", size_text);
         return;
     }
     if (isnan(time) && algbw > 0) time = size / algbw / 1e3;
     if (v->x[IN_PLACE] < time || isnan(time)) time = v->x[IN_PLACE];
     if (!(time > 0 && time < 1e15)) {
-        error(r, "the time is no positive number of microseconds", line);
+        error(r, "the time is no positive number of microseconds", time_text);
         return;
     }
     array_push(&r->t->rows, (struct collective_row){size, time * 1e-6});
@@ -74,8 +74,11 @@ static bool csv_header(struct reading *r, char *line)
     if (r->n_fields > MAX_FIELDS) r->n_fields = MAX_FIELDS;
     for (int c = 0; c < N_COLUMNS; c++) {
         r->column[c] = -1;
-        for (size_t i = 0; i < r->n_fields; i++)
-            if (!strcmp(field[i], column_names[c])) r->column[c] = (int)i;
+        for (size_t i = 0; i < r->n_fields; i++) {
+            if (strcmp(field[i], column_names[c]) != 0) continue;
+            if (r->column[c] >= 0) error(r, "the column is there twice", column_names[c]);
+            r->column[c] = (int)i;
+        }
     }
     r->csv = true;
     if (r->column[SIZE] < 0 || (r->column[TIME] < 0 && r->column[ALGBW] < 0))
@@ -89,6 +92,7 @@ static void csv_row(struct reading *r, char *line)
     struct values v;
     if (!*line) return;
     size_t n = line_split(line, ',', field, MAX_FIELDS);
+    if (r->column[SIZE] < 0) return;
     if (n != r->n_fields) {
         diag_error(r->diag, r->lines.file, r->lines.line, NULL, "%zu fields, but the header has %zu", n, r->n_fields);
         return;
@@ -101,7 +105,7 @@ static void csv_row(struct reading *r, char *line)
             return;
         }
     }
-    take(r, &v, field[0]);
+    take(r, &v, field[r->column[SIZE]], r->column[TIME] < 0 ? "" : field[r->column[TIME]]);
 }
 
 /* ---- the head of a text ---- */
@@ -183,7 +187,7 @@ static void nccl_row(struct reading *r, char **field, size_t n)
         return;
     }
     if (at + 4 < n && !number(field[at + 4], &v.x[IN_PLACE])) v.x[IN_PLACE] = NAN;
-    take(r, &v, field[0]);
+    take(r, &v, field[0], field[at]);
 }
 
 static void osu_row(struct reading *r, char **field)
@@ -192,7 +196,7 @@ static void osu_row(struct reading *r, char **field)
     if (!number(field[0], &v.x[SIZE]) || !number(field[1], &v.x[TIME]))
         error(r, "no row of an OSU benchmark (size, average latency)", field[0]);
     else
-        take(r, &v, field[0]);
+        take(r, &v, field[0], field[1]);
 }
 
 /* What does not look like a row is talk of the library or of the launcher. */
@@ -254,7 +258,6 @@ bool collective_table_read(const char *file, struct collective_table *t, struct 
     *t = (struct collective_table){0};
     if (!line_open(&r.lines, file, d)) return false;
     while (line_next(&r.lines, &line)) {
-        if (r.lines.line == 1 && str_starts_with(line, "\xef\xbb\xbf")) line += 3;
         if (r.csv)
             csv_row(&r, line);
         else if (!csv_header(&r, line))

@@ -175,6 +175,8 @@ static void bad_tables(void **state)
         {"size_bytes,time_us\n8,1\n16,-3\n", "positive", 3},
         {"size_bytes,time_us\n8,1\n16,\n", "positive", 3},
         {"size_bytes,time_us\n-8,1\n", "bytes", 2},
+        {"time_us,size_bytes\n1,8\n-3,16\n", "microseconds: \"-3\"", 3},
+        {"size_bytes,time_us,time_us\n8,1,2\n", "there twice: \"time_us\"", 1},
         {"size_bytes,time_us\n1e30,1\n", "bytes", 2},
         {"  8   2   float   sum   -1   x   0.00   0.00   0\n", "nccl-tests", 1},
         {"# OSU MPI Allreduce Latency Test\n4 20.5\n8 3x\n", "OSU", 3},
