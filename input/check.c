@@ -269,7 +269,7 @@ static void ignored(struct checker *c, bool is, const char *what, const char *wh
     if (is) add(c, FINDING_INFO, "ignored", NULL, "%s: no effect, since %s", what, why);
 }
 
-struct used { bool data, checkpoint, elastic, crash, wish, limit, priority, suspend; size_t no_limit; };
+struct used { bool data, elastic, crash, wish, limit, priority, suspend; size_t no_limit; };
 
 static struct used used_by_jobs(const struct checker *c)
 {
@@ -281,7 +281,6 @@ static struct used used_by_jobs(const struct checker *c)
     }
     for (size_t i = 0; i < c->s->n_details; i++) {
         const struct job_detail *d = &c->s->details[i];
-        u.checkpoint |= d->checkpoint.interval_ns > 0;
         u.data |= d->data != NULL;
         u.elastic |= d->elastic.max > 0;
         u.crash |= d->crash_mtbf_ns > 0 || d->hang_mtbf_ns > 0 || d->job_crash_mtbf_ns > 0;
@@ -344,7 +343,6 @@ static void check_ignored(struct checker *c)
     const struct value *at = LIST_AT(c->s->raw->approaches, struct map_entry, 0).at;
     ignored(c, c->s->quota.n_queues && a->admission != ADMIT_KUEUE, "queues and their quotas", "admission is not kueue");
     ignored(c, u.priority && a->admission != ADMIT_KUEUE && no_pods(a), "priorities", "only kueue and pod schedulers look at them");
-    ignored(c, u.checkpoint && no_pods(a), "checkpoint", "lifecycle none holds GPUs for a duration and never rolls back");
     ignored(c, u.data && no_pods(a), "data", "lifecycle none holds GPUs for a duration and loads nothing");
     ignored(c, u.crash && no_pods(a), "crash_mtbf, hang_mtbf and job_crash_mtbf", "lifecycle none has no processes");
     ignored(c, u.elastic && a->elastic == ELASTIC_NONE, "elastic", "the approach says \"elastic\": \"none\"");

@@ -1,0 +1,68 @@
+/* test_simulated.c - the oracles that can be simulated, simulated: formula against the real simulator.
+ *
+ * Each row prints the formula's value, the simulator's estimate with its 95 % interval, and whether the value lies in it.
+ * Half widths are at most 1 %. Of n intervals 5 % miss by chance; at most 11 of all may.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/support/oracle_sim.h"
+
+enum { MOST_OUTSIDE = 11 };
+
+static const struct { const char *name; size_t (*play)(struct oracle_row *); } parts[] = {
+    {"queues", oracle_queues}, {"repairmen", oracle_repairmen}, {"checkpoints", oracle_checkpoints}, {"lives", oracle_lives},
+    {"transfers", oracle_transfers},
+};
+
+static size_t print_rows(const struct oracle_row *row, size_t n, size_t *wide)
+{
+    size_t outside = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct estimate *e = &row[i].measured;
+        double half = e->half / fabs(row[i].value);
+        bool in = fabs(e->mean - row[i].value) <= e->half;
+        outside += !in;
+        *wide += !(half <= 0.01);
+        print_message("%-28s %-38s %12.7g %12.7g +- %5.2f %% %s%s\n", row[i].name, row[i].params, row[i].value, e->mean,
+                      100 * half, in ? "" : "outside", half <= 0.01 ? "" : " wide");
+    }
+    return outside;
+}
+
+static void formula_and_simulator(void **state)
+{
+    (void)state;
+    struct oracle_row rows[ORACLE_ROWS];
+    const char *only = getenv("ORACLES");
+    size_t n = 0, outside = 0, wide = 0;
+    print_message("%-28s %-38s %12s %12s\n", "oracle", "parameters", "formula", "simulated");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (only && strcmp(only, parts[i].name) != 0) continue;
+        clock_t begin = clock();
+        size_t k = parts[i].play(rows);
+        outside += print_rows(rows, k, &wide);
+        n += k;
+        print_message("%s: %zu rows in %.1f CPU-s\n", parts[i].name, k, (double)(clock() - begin) / CLOCKS_PER_SEC);
+    }
+    print_message("%zu rows simulated, %zu outside their 95 %% interval, %zu wider than 1 %%\n", n, outside, wide);
+    assert_true(outside <= MOST_OUTSIDE);
+    assert_int_equal(wide, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formula_and_simulator)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
