@@ -124,7 +124,7 @@ static void play(const struct queue *q, struct estimate out[3])
 static size_t many_servers(struct oracle_row *row)
 {
     static const struct queue queues[] = {
-        {8, 10, -1, 50, 90000, 60, 0.5}, {0.8, 1, -1, 50, 50000, 400, 4}, {45, 50, -1, 60, 350000, 100, 0.2},
+        {8, 10, -1, 50, 90000, 60, 0.5}, {0.8, 1, -1, 50, 50000, 400, 4}, {45, 50, -1, 75, 350000, 100, 0.2},
         {1.6, 2, -1, 50, 60000, 200, 2},
     };
     size_t n = 0;
