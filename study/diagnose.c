@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/hmap.h"
+#include "base/mem.h"
 #include "input/scenario.h"
 #include "run/decimal.h"
 #include "study/diagnose_save.h"
@@ -59,8 +59,8 @@ static const int speaks_for[N_ACTIVITIES] = {
 };
 
 static const struct health_rest rests[N_HEALTH_RESTS] = {
-    {"free",       "nobody asks for them",                              0},
-    {"down",       "failed, under repair or drained",                   0},
+    {"free",       "nobody asks for them",                               0},
+    {"down",       "failed, under repair or drained",                    0},
     {"other_load", "other loads: a run does not know how they use GPUs", 0},
 };
 
@@ -75,14 +75,16 @@ static int blamed(enum activity a, bool redone, enum cause attempt)
 struct blame {
     double gpu_s[REST_OTHER + 1], saved[N_HEALTH_CAUSES];
     char remedy[N_HEALTH_CAUSES][REMEDY_TEXT]; /* of the job that suffers most from it */
-    double most[N_HEALTH_CAUSES];     /* GPU-seconds, of that job */
-    double in_gangs;                  /* GPU-seconds of waiting that incomplete gangs hold */
-    double saves_bound;               /* GPU-seconds of saves of which only the most that can be spared is known */
-    double declared;                  /* GPU-seconds of communication and data wait that nothing tells apart */
+    double most[N_HEALTH_CAUSES];              /* GPU-seconds, of that job */
+    double in_gangs;                           /* GPU-seconds of waiting that incomplete gangs hold */
+    double saves_bound; /* GPU-seconds of saves of which only the most that can be spared is known */
+    double declared;    /* GPU-seconds of communication and data wait that nothing tells apart */
 };
 
 /* GPU-seconds of steps and saves that are kept, by activity from FIRST_WORK on, and what failures cost besides. */
-struct kept { double by[N_WORK_ACTIVITIES], restarts; };
+struct kept {
+    double by[N_WORK_ACTIVITIES], restarts;
+};
 
 static bool in_step(int activity)
 {
@@ -171,7 +173,11 @@ static void add_blame(struct blame *b, int cause, double gpu_s)
 
 /* ---- details ---- */
 
-struct told { __int128 waits[N_WAIT_REASONS]; uint64_t restarts, preemptions; size_t jobs; };
+struct told {
+    __int128 waits[N_WAIT_REASONS];
+    uint64_t restarts, preemptions;
+    size_t jobs;
+};
 
 static bool holds_or_queues(int reason)
 {
@@ -182,7 +188,8 @@ static struct told told_by(const struct job_row *const *rows, size_t n)
 {
     struct told t = {.jobs = n};
     for (size_t i = 0; i < n; i++) {
-        for (int w = 0; rows[i]->wait_ns && w < N_WAIT_REASONS; w++) t.waits[w] += holds_or_queues(w) ? rows[i]->wait_ns[w] : 0;
+        for (int w = 0; rows[i]->wait_ns && w < N_WAIT_REASONS; w++)
+            t.waits[w] += holds_or_queues(w) ? rows[i]->wait_ns[w] : 0;
         t.restarts += rows[i]->restarts;
         t.preemptions += rows[i]->preemptions;
     }
@@ -235,13 +242,15 @@ static const char *restart_detail(struct diagnosis *d, const struct told *t)
 {
     if (!t->restarts && !t->preemptions) return "";
     return arena_printf(&d->arena, "%llu restart%s after a failure, %llu preemption%s", (unsigned long long)t->restarts,
-                        t->restarts == 1 ? "" : "s", (unsigned long long)t->preemptions, t->preemptions == 1 ? "" : "s");
+                        t->restarts == 1 ? "" : "s", (unsigned long long)t->preemptions,
+                        t->preemptions == 1 ? "" : "s");
 }
 
 static void fill_words(struct diagnosis *d, struct finding *f, const struct blame *b, const struct told *t)
 {
     const char *said = b->remedy[f->cause];
-    f->remedy = *said ? arena_printf(&d->arena, "%s%s", said, t->jobs > 1 ? " (of the job that suffers most)" : "") : "";
+    f->remedy =
+        *said ? arena_printf(&d->arena, "%s%s", said, t->jobs > 1 ? " (of the job that suffers most)" : "") : "";
     if (f->cause == WHY_WAITING) {
         f->detail = wait_detail(d, b, t);
         f->remedy = wait_remedy(b, t);
@@ -254,8 +263,10 @@ static void fill_words(struct diagnosis *d, struct finding *f, const struct blam
 static void note_declared(struct diagnosis *d, const struct blame *b)
 {
     if (!d->n_found || b->declared < HEALTH_NAMED * d->gpu_s) return;
-    array_push(&d->notes, "Why ranks wait for collectives or data is not known of jobs that only declare how long: with "
-                          "\"model\" and \"data\" a scenario tells which of network, topology, micro-batch, storage, CPU or lock it is.");
+    array_push(
+        &d->notes,
+        "Why ranks wait for collectives or data is not known of jobs that only declare how long: with "
+        "\"model\" and \"data\" a scenario tells which of network, topology, micro-batch, storage, CPU or lock it is.");
 }
 
 /* ---- findings ---- */
@@ -293,12 +304,14 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
 
 /* ---- jobs and what the scenario says of them ---- */
 
-struct jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, or has nothing that a model tells more of */
+struct
+    jobs { /* of the run's scenario.json; scenario NULL: it cannot be read, or has nothing that a model tells more of */
     struct scenario *scenario;
     struct job_spec *specs;
     bool owned;
-    struct hmap by_id;    /* index in specs */
-    struct hmap by_shape; /* the first that was submitted at this time and asked for as much: names may have been taken out */
+    struct hmap by_id; /* index in specs */
+    struct hmap
+        by_shape; /* the first that was submitted at this time and asked for as much: names may have been taken out */
 };
 
 static uint64_t shape_of(int64_t submit_ns, int64_t gpu_shares)
@@ -309,7 +322,8 @@ static uint64_t shape_of(int64_t submit_ns, int64_t gpu_shares)
 static bool has_models(const struct scenario *s)
 {
     for (size_t i = 0; i < s->n_details; i++)
-        if (s->details[i].step.model || s->details[i].data || s->details[i].crash_mtbf_ns || s->details[i].checkpoint.interval_ns)
+        if (s->details[i].step.model || s->details[i].data || s->details[i].crash_mtbf_ns ||
+            s->details[i].checkpoint.interval_ns)
             return true;
     return false;
 }
@@ -346,8 +360,10 @@ static void jobs_open(struct jobs *j, const struct run *r, struct diagnosis *d)
     str_printf(&file, "%s/scenario.json", r->dir);
     if (r->dir && *r->dir && access(str_text(&file), R_OK) == 0) {
         j->scenario = scenario_load(str_text(&file), NULL, NULL, &problems);
-        if (j->scenario) index_jobs(j, r->replication);
-        else array_push(&d->notes, "The run's scenario.json cannot be read: causes within steps are not told apart.");
+        if (j->scenario)
+            index_jobs(j, r->replication);
+        else
+            array_push(&d->notes, "The run's scenario.json cannot be read: causes within steps are not told apart.");
     }
     diag_free(&problems);
     str_free(&file);
@@ -379,7 +395,8 @@ static void add_saves_of(struct blame *b, const struct jobs *j, const struct job
     add_cure(b, WHY_RESTARTS, k->restarts, restarts);
 }
 
-static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, const struct job_row *row, const struct kept *k)
+static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, const struct job_row *row,
+                    const struct kept *k)
 {
     struct step_case c;
     const struct job_spec *spec = spec_of(j, row);
@@ -392,7 +409,8 @@ static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, 
 }
 
 /* What the jobs' rows do not divide stands as it is in the ledger. */
-static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left, const struct job_row **rows)
+static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left,
+                     const struct job_row **rows)
 {
     struct jobs j;
     jobs_open(&j, r, d);
@@ -422,8 +440,10 @@ void diagnose_run(const struct run *r, struct diagnosis *d)
         double gpu_s = decimal_gpu_s(l->sum);
         if (cause == NO_CAUSE) continue;
         d->gpu_s += gpu_s;
-        if (activity_table[l->activity].class == CLASS_WORK && !l->redone) left.by[l->activity - FIRST_WORK] += gpu_s;
-        else add_blame(&b, cause, gpu_s);
+        if (activity_table[l->activity].class == CLASS_WORK && !l->redone)
+            left.by[l->activity - FIRST_WORK] += gpu_s;
+        else
+            add_blame(&b, cause, gpu_s);
         if (cause == WHY_WAITING && activity_table[l->activity].class == CLASS_HELD) b.in_gangs += gpu_s;
     }
     add_jobs(r, d, &b, &left, rows);
@@ -451,12 +471,14 @@ void diagnose_job(const struct run *r, const struct job_row *row, struct diagnos
 {
     struct blame b = {.declared = 0};
     struct kept k = {{0}, 0};
-    *d = (struct diagnosis){.approach = r->approach, .replication = r->replication,
+    *d = (struct diagnosis){.approach = r->approach,
+                            .replication = r->replication,
                             .gpu_s = decimal_gpu_s(row->work + row->redone + row->held)};
     char buf[24];
     d->job = arena_strdup(&d->arena, job_row_id(row, buf));
     if (!kept_of(row, &k) && row->work) {
-        array_push(&d->notes, "the run was made before jobs.csv had the work of a job by activity: all of it counts as computing");
+        array_push(&d->notes,
+                   "the run was made before jobs.csv had the work of a job by activity: all of it counts as computing");
         k.by[ACT_COMPUTE - FIRST_WORK] = decimal_gpu_s(row->work);
     }
     struct jobs j;
@@ -470,7 +492,10 @@ void diagnose_job(const struct run *r, const struct job_row *row, struct diagnos
 
 /* ---- figures ---- */
 
-double diagnosis_utilisation(const struct diagnosis *d) { return d->gpu_s > 0 ? d->useful_gpu_s / d->gpu_s : NAN; }
+double diagnosis_utilisation(const struct diagnosis *d)
+{
+    return d->gpu_s > 0 ? d->useful_gpu_s / d->gpu_s : NAN;
+}
 
 double diagnosis_communication(const struct diagnosis *d)
 {

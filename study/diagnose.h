@@ -9,27 +9,27 @@
  * Two figures are held against what people strive for:
  *     GPU utilisation           useful computation over the GPU time that exists (of a job: that it held)         >= 80 %
  *     exposed communication     over the time of its steps that were not redone                                   <= 30 %
- * Useful is computation that was not redone, less what a micro-batch that is too small makes it take longer. A busy GPU is
- * not a useful one: time in a collective, in a save or in steps that are lost later counts against utilisation.
+ * Useful is computation that was not redone, less what a micro-batch that is too small makes it take longer. A busy GPU
+ * is not a useful one: time in a collective, in a save or in steps that are lost later counts against utilisation.
  *
- * Causes. Each has a *share*: the GPU-seconds that it takes. No GPU-second is in two shares; with what is useful and the rest they
- * add up to all. GPU-seconds by activity are measured (ledger.csv, and jobs.csv by job). Where one activity has several causes
- * (communication: groups spread over nodes, small micro-batches, the rest), or one cause hides another (slow loading behind slow
- * steps), each job's steps are divided by the models (study/diagnose_step.h) for the job's own settings in the run's
- * scenario.json; where the scenario only declares lengths there is nothing to divide by, the activity is named as a whole, and
- * `notes` says so.
- * Each has a *gain*: the GPU-seconds that the same work would take less with this cause removed and all else as it is. Of a
- * modelled step it is computed with the best remedy, which is named; else it is the share itself. A shorter step brings fewer
- * restarts, which come with time, and a nominally shorter one fewer saves: gains in steps count these, too.
- * `at_most` marks gains whose remedy costs something itself that the run does not tell. Gains of two causes do not add up.
- * Causes are ordered by their share; those below 1 % of the GPU time are not named, and none is where both figures are met.
+ * Causes. Each has a *share*: the GPU-seconds that it takes. No GPU-second is in two shares; with what is useful and
+ * the rest they add up to all. GPU-seconds by activity are measured (ledger.csv, and jobs.csv by job). Where one
+ * activity has several causes (communication: groups spread over nodes, small micro-batches, the rest), or one cause
+ * hides another (slow loading behind slow steps), each job's steps are divided by the models (study/diagnose_step.h)
+ * for the job's own settings in the run's scenario.json; where the scenario only declares lengths there is nothing to
+ * divide by, the activity is named as a whole, and `notes` says so. Each has a *gain*: the GPU-seconds that the same
+ * work would take less with this cause removed and all else as it is. Of a modelled step it is computed with the best
+ * remedy, which is named; else it is the share itself. A shorter step brings fewer restarts, which come with time, and
+ * a nominally shorter one fewer saves: gains in steps count these, too. `at_most` marks gains whose remedy costs
+ * something itself that the run does not tell. Gains of two causes do not add up. Causes are ordered by their share;
+ * those below 1 % of the GPU time are not named, and none is where both figures are met.
  *
- * What is no matter of set-up stands apart as `rest`: GPUs that nobody asks for, hardware that is down, loads of other kinds
- * (serving, tuning, data), of whose use of GPUs a run knows nothing.
+ * What is no matter of set-up stands apart as `rest`: GPUs that nobody asks for, hardware that is down, loads of other
+ * kinds (serving, tuning, data), of whose use of GPUs a run knows nothing.
  *
- * A name only finds the settings of its job (else submission and size do), and says nothing. Errors: a scenario.json that
- * cannot be read is a note, and causes stay undivided. Cost: one pass over the ledger and the jobs, and about 0.1 ms a job
- * that has a model.
+ * A name only finds the settings of its job (else submission and size do), and says nothing. Errors: a scenario.json
+ * that cannot be read is a note, and causes stay undivided. Cost: one pass over the ledger and the jobs, and about 0.1
+ * ms a job that has a model.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -45,18 +45,19 @@
 /* X(e, name, title, what it is, what to do about it) */
 #define HEALTH_CAUSES(X)                                                                                               \
     X(WHY_DATA, "data", "waiting for data", "input data come later than the step needs them",                          \
-      "more loader workers, a faster store, a cache")                   \
+      "more loader workers, a faster store, a cache")                                                                  \
     X(WHY_STORAGE, "storage", "data: storage", "the store gives fewer bytes a second than the steps read",             \
       "a faster or nearer store, a cache, smaller samples")                                                            \
     X(WHY_CPU, "cpu", "data: CPU", "too few loader workers or cores prepare the samples",                              \
       "more workers and cores, cheaper decoding, samples that are prepared before")                                    \
     X(WHY_LOCK, "interpreter_lock", "data: interpreter lock", "loader threads wait for one interpreter's lock",        \
       "loader processes instead of threads")                                                                           \
-    X(WHY_COMMUNICATION, "communication", "exposed communication", "ranks wait for collectives that no computation hides", \
+    X(WHY_COMMUNICATION, "communication", "exposed communication",                                                     \
+      "ranks wait for collectives that no computation hides",                                                          \
       "a faster network, more overlap, fewer bytes a step (accumulation, sharding, compression)")                      \
     X(WHY_TOPOLOGY, "topology", "topology", "groups that should share a node are spread over several",                 \
       "tensor-parallel groups within a node: pods of whole nodes, or a smaller degree")                                \
-    X(WHY_LINKS, "links", "shared links", "links that others use, or that are oversubscribed, slow its collectives",       \
+    X(WHY_LINKS, "links", "shared links", "links that others use, or that are oversubscribed, slow its collectives",   \
       "jobs that keep to a rack, less oversubscription")                                                               \
     X(WHY_CHECKPOINT, "checkpoint", "synchronous checkpoints", "training stands still while a checkpoint is written",  \
       "save in the background (asynchronously), sharded, or less often")                                               \
@@ -78,12 +79,14 @@
 enum health_cause { HEALTH_CAUSES(X_ENUM) N_HEALTH_CAUSES };
 #undef X_ENUM
 
-struct health_cause_info { const char *name, *title, *what, *advice; };
+struct health_cause_info {
+    const char *name, *title, *what, *advice;
+};
 extern const struct health_cause_info health_causes[N_HEALTH_CAUSES];
 
-#define HEALTHY_UTILISATION 0.8
+#define HEALTHY_UTILISATION   0.8
 #define HEALTHY_COMMUNICATION 0.3
-#define HEALTH_NAMED 0.01 /* of the GPU time */
+#define HEALTH_NAMED          0.01 /* of the GPU time */
 
 struct finding {
     enum health_cause cause;
@@ -94,21 +97,24 @@ struct finding {
 };
 
 /* GPU time of which no cause of the table is to blame. */
-struct health_rest { const char *name, *what; double gpu_s; };
+struct health_rest {
+    const char *name, *what;
+    double gpu_s;
+};
 enum { N_HEALTH_RESTS = 3 };
 
 struct diagnosis {
     const char *approach, *job; /* job NULL: of the run */
     uint32_t replication;
-    double gpu_s;               /* that existed, or that the job held */
+    double gpu_s; /* that existed, or that the job held */
     double useful_gpu_s;
     double step_gpu_s, communication_gpu_s; /* of steps that were not redone */
     struct finding found[N_HEALTH_CAUSES];  /* named ones, greatest share first */
     size_t n_found;
-    struct finding next;        /* the greatest that is not named; gpu_s 0: none */
+    struct finding next; /* the greatest that is not named; gpu_s 0: none */
     struct health_rest rest[N_HEALTH_RESTS];
     ARRAY(const char *) notes;
-    struct arena arena;         /* details and notes */
+    struct arena arena; /* details and notes */
 };
 
 void diagnose_run(const struct run *, struct diagnosis *);

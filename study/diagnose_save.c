@@ -15,12 +15,15 @@ struct save_remedy save_remedy(const struct scenario *s, const struct job_detail
     struct checkpoint_spec other = d->checkpoint;
     if (other.save_ns != FROM_SIZE) return r;
     const char *how = other.async ? "sharded over all ranks" : "asynchronously";
-    if (other.async) other.sharded = other.node_limits = true;
-    else other.async = true;
+    if (other.async)
+        other.sharded = other.node_limits = true;
+    else
+        other.async = true;
     double now_s = checkpoint_times_of(s, &d->checkpoint, gpus, nodes).stall_s;
     double then_s = checkpoint_times_of(s, &other, gpus, nodes).stall_s;
     r = (struct save_remedy){.spared = now_s > then_s ? 1 - then_s / now_s : 0};
-    if (r.spared > 0) snprintf(r.remedy, sizeof r.remedy, "%s: it stops for %.3g s instead of %.3g s", how, then_s, now_s);
+    if (r.spared > 0)
+        snprintf(r.remedy, sizeof r.remedy, "%s: it stops for %.3g s instead of %.3g s", how, then_s, now_s);
     return r;
 }
 
@@ -37,7 +40,8 @@ uint32_t row_nodes(const struct job_row *row)
     return nodes ? nodes : 1;
 }
 
-void restart_remedy(const struct scenario *s, const struct job_detail *d, const struct job_row *row, char text[REMEDY_TEXT])
+void restart_remedy(const struct scenario *s, const struct job_detail *d, const struct job_row *row,
+                    char text[REMEDY_TEXT])
 {
     enum { KNOWN = 3 };
     const double too_long = 1.5;
@@ -47,7 +51,8 @@ void restart_remedy(const struct scenario *s, const struct job_detail *d, const 
     double stall_s = checkpoint_times_of(s, c, row_gpus(row), row_nodes(row)).stall_s;
     double best_s = checkpoint_young_s(stall_s, trained_s / row->restarts), interval_s = (double)c->interval_ns / 1e9;
     struct str t = {0};
-    if (c->interval_ns == 0) str_append(&t, "save checkpoints");
+    if (c->interval_ns == 0)
+        str_append(&t, "save checkpoints");
     else if (best_s > 0 && interval_s > too_long * best_s) {
         str_append(&t, "save every ");
         words_amount(&t, "s", best_s);

@@ -3,12 +3,13 @@
  *     struct save_remedy r = save_remedy(scenario, detail, gpus, nodes);
  *     saved_gpu_s = r.spared * checkpoint_gpu_s;      // r.remedy: "asynchronously: stops for 0.32 s instead of 48 s"
  *
- * Of checkpoints with a size and a store the stall is computed anew (models/checkpoint.h): in the background, unless they are,
- * else sharded over all ranks, unless they are; nobody else saving at the time. Of checkpoints that only declare how long they
- * take, nothing is known of the copy that would be left: `bound` says that all of the stall is the most that can be spared.
+ * Of checkpoints with a size and a store the stall is computed anew (models/checkpoint.h): in the background, unless
+ * they are, else sharded over all ranks, unless they are; nobody else saving at the time. Of checkpoints that only
+ * declare how long they take, nothing is known of the copy that would be left: `bound` says that all of the stall is
+ * the most that can be spared.
  *
- * Restarts. Of a job that failed at least 3 times, so that the time between failures is known to some 60 %, the interval is held
- * against the best for it (Young, CACM 17, 1974: models/checkpoint.h):
+ * Restarts. Of a job that failed at least 3 times, so that the time between failures is known to some 60 %, the
+ * interval is held against the best for it (Young, CACM 17, 1974: models/checkpoint.h):
  *
  *     restart_remedy(scenario, detail, row, text);    // "save every 12.2 min instead of 1.00 h", where it is 1.5 times too long
  *

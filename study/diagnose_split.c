@@ -10,7 +10,10 @@
 enum { SUBSETS = 1 << N_STEP_REMEDIES };
 #define FELT 1e-6 /* of a step: what a remedy changes, to count */
 
-struct player { const struct step_remedy *remedy; struct step_case cured; };
+struct player {
+    const struct step_remedy *remedy;
+    struct step_case cured;
+};
 
 struct game {
     const struct step_case *as_is;
@@ -18,8 +21,14 @@ struct game {
     int n;
 };
 
-static double at_least_0(double x) { return x > 0 ? x : 0; }
-static double over(double part, double all) { return all > 0 ? part / all : 0; }
+static double at_least_0(double x)
+{
+    return x > 0 ? x : 0;
+}
+static double over(double part, double all)
+{
+    return all > 0 ? part / all : 0;
+}
 
 /* With the remedies of a set. Where several together make no sense (more stages than layers), the chunks stay as they are. */
 static struct step_case mixed(const struct game *g, unsigned set)
@@ -45,7 +54,8 @@ static void keep_felt(struct game *g)
     double none_s = seconds(g, 0), all_s = seconds(g, all);
     bool felt[N_STEP_REMEDIES];
     for (int i = 0; i < g->n; i++)
-        felt[i] = fabs(none_s - seconds(g, 1u << i)) > FELT * none_s || fabs(all_s - seconds(g, all & ~(1u << i))) > FELT * none_s;
+        felt[i] = fabs(none_s - seconds(g, 1u << i)) > FELT * none_s ||
+                  fabs(all_s - seconds(g, all & ~(1u << i))) > FELT * none_s;
     int kept = 0;
     for (int i = 0; i < g->n; i++)
         if (felt[i]) g->players[kept++] = g->players[i];
@@ -73,8 +83,10 @@ static void share_out(const struct game *g, double *seconds_of)
  * was there before has a remedy. */
 static double leave_rest(const struct game *g, double *seconds_of)
 {
-    static const enum health_cause lies_in[N_STEP_PARTS] = {
-        [STEP_COMMUNICATION] = WHY_BUBBLE, [STEP_DATA] = WHY_DATA, [STEP_BUBBLE] = WHY_BUBBLE, [STEP_STRAGGLER] = WHY_STRAGGLER};
+    static const enum health_cause lies_in[N_STEP_PARTS] = {[STEP_COMMUNICATION] = WHY_BUBBLE,
+                                                            [STEP_DATA] = WHY_DATA,
+                                                            [STEP_BUBBLE] = WHY_BUBBLE,
+                                                            [STEP_STRAGGLER] = WHY_STRAGGLER};
     double part[N_STEP_PARTS];
     struct step_case cured = mixed(g, (1u << g->n) - 1);
     step_case_parts(&cured, part);

@@ -13,15 +13,24 @@
 
 #define EXCESS 1.02 /* of what a model says: less is rounding of steps */
 
-static double over(double part, double all) { return all > 0 ? part / all : 0; }
-static double at_least_0(double x) { return x > 0 ? x : 0; }
+static double over(double part, double all)
+{
+    return all > 0 ? part / all : 0;
+}
+static double at_least_0(double x)
+{
+    return x > 0 ? x : 0;
+}
 
 const enum activity step_booked_as[N_STEP_PARTS] = {
     [STEP_COMPUTE] = ACT_COMPUTE, [STEP_COMMUNICATION] = ACT_COMMUNICATION, [STEP_DATA] = ACT_DATA_WAIT,
     [STEP_BUBBLE] = ACT_BUBBLE,   [STEP_STRAGGLER] = ACT_STRAGGLER,
 };
 
-static double measured(const double *by, enum step_part k) { return by[step_booked_as[k] - FIRST_WORK]; }
+static double measured(const double *by, enum step_part k)
+{
+    return by[step_booked_as[k] - FIRST_WORK];
+}
 
 /* ---- a step ---- */
 
@@ -64,12 +73,14 @@ static const struct node_group *group_of(const struct scenario *s, const struct 
 {
     for (uint32_t g = 0; row->n_nodes && g < s->cluster.n_groups; g++) {
         const struct node_group *group = &s->cluster.groups[g];
-        if (row->nodes[0].first >= group->first_node && row->nodes[0].first < group->first_node + group->count) return group;
+        if (row->nodes[0].first >= group->first_node && row->nodes[0].first < group->first_node + group->count)
+            return group;
     }
     return NULL;
 }
 
-static void take_model(const struct step_input *model, const struct node_group *g, const struct job_row *row, struct step_case *c)
+static void take_model(const struct step_input *model, const struct node_group *g, const struct job_row *row,
+                       struct step_case *c)
 {
     c->modelled = true;
     c->in = *model;
@@ -126,10 +137,13 @@ bool step_case_of(const struct scenario *s, const struct job_spec *spec, const s
     const struct node_group *g = group_of(s, row);
     *c = (struct step_case){.modelled = false};
     if ((!d->step.model && !d->data) || !(measured(by, STEP_COMPUTE) > 0)) return false;
-    if (d->step.model) take_model(d->step.model, g, row, c);
-    else take_parts(&d->step, by, c);
+    if (d->step.model)
+        take_model(d->step.model, g, row, c);
+    else
+        take_parts(&d->step, by, c);
     if (d->data) take_loader(s, spec, g, row, c);
-    if (c->modelled) c->in.noise = (struct step_noise){0, 1 + over(measured(by, STEP_STRAGGLER), measured(by, STEP_COMPUTE))};
+    if (c->modelled)
+        c->in.noise = (struct step_noise){0, 1 + over(measured(by, STEP_STRAGGLER), measured(by, STEP_COMPUTE))};
     if (c->modelled && step_problem(&c->in)) return false;
     take_excess(s, d, by, c);
     return true;
@@ -140,8 +154,8 @@ bool step_case_of(const struct scenario *s, const struct job_spec *spec, const s
 static bool possible(const struct step_case *c)
 {
     const struct step_input *in = &c->in;
-    struct memory_fit f = memory_fit(&in->model, &in->split, &in->batch, in->hardware.gpu.memory_bytes,
-                                     in->hardware.workspace_bytes);
+    struct memory_fit f =
+        memory_fit(&in->model, &in->split, &in->batch, in->hardware.gpu.memory_bytes, in->hardware.workspace_bytes);
     return !step_problem(in) && memory_fits(&f);
 }
 
@@ -296,7 +310,10 @@ static void mix_bubble(struct step_case *to, const struct step_case *from)
     to->in.batch.micro = from->in.batch.micro;
 }
 
-static void mix_micro_batch(struct step_case *to, const struct step_case *from) { to->in.batch.micro = from->in.batch.micro; }
+static void mix_micro_batch(struct step_case *to, const struct step_case *from)
+{
+    to->in.batch.micro = from->in.batch.micro;
+}
 
 static void mix_stragglers(struct step_case *to, const struct step_case *from)
 {
@@ -304,9 +321,18 @@ static void mix_stragglers(struct step_case *to, const struct step_case *from)
     to->declared[STEP_STRAGGLER] = from->declared[STEP_STRAGGLER];
 }
 
-static void mix_links(struct step_case *to, const struct step_case *from) { to->slow_links_s = from->slow_links_s; }
-static void mix_communication(struct step_case *to, const struct step_case *from) { to->hidden_s = from->hidden_s; }
-static void mix_lock(struct step_case *to, const struct step_case *from) { to->load.threads = from->load.threads; }
+static void mix_links(struct step_case *to, const struct step_case *from)
+{
+    to->slow_links_s = from->slow_links_s;
+}
+static void mix_communication(struct step_case *to, const struct step_case *from)
+{
+    to->hidden_s = from->hidden_s;
+}
+static void mix_lock(struct step_case *to, const struct step_case *from)
+{
+    to->load.threads = from->load.threads;
+}
 
 static void mix_cpu(struct step_case *to, const struct step_case *from)
 {

@@ -9,7 +9,10 @@
 
 enum { WIDTH = 100, TITLE = 34 };
 
-static double percent(double part, double all) { return all > 0 ? 100 * part / all : 0; }
+static double percent(double part, double all)
+{
+    return all > 0 ? 100 * part / all : 0;
+}
 
 /* ---- for people ---- */
 
@@ -17,8 +20,10 @@ static void figure(struct str *out, const char *name, double value, const char *
 {
     str_append(out, "  ");
     words_left(out, name, TITLE);
-    if (isnan(value)) str_printf(out, "%9s", "-");
-    else str_printf(out, "%7.2f %%", 100 * value);
+    if (isnan(value))
+        str_printf(out, "%9s", "-");
+    else
+        str_printf(out, "%7.2f %%", 100 * value);
     str_printf(out, "  %s  %s\n", goal, isnan(value) ? "" : met ? "met" : "not met");
 }
 
@@ -70,7 +75,8 @@ static void verdict(const struct diagnosis *d, struct str *out)
     if (d->n_found || !(d->gpu_s > 0)) return;
     str_append(&s, diagnosis_healthy(d) ? "Nothing is to blame." : "None of the known causes has a part in it.");
     if (f->gpu_s > 0 && diagnosis_healthy(d))
-        str_printf(&s, " The most that is lost is %.2f %%: %s.", percent(f->gpu_s, d->gpu_s), health_causes[f->cause].what);
+        str_printf(&s, " The most that is lost is %.2f %%: %s.", percent(f->gpu_s, d->gpu_s),
+                   health_causes[f->cause].what);
     str_append(out, "  ");
     words_wrapped(out, str_text(&s), 2, WIDTH);
     str_append(out, "\n");
@@ -82,7 +88,8 @@ void diagnosis_text(const struct diagnosis *d, struct str *out)
     double use = diagnosis_utilisation(d), communication = diagnosis_communication(d);
     str_append(out, "\nHealth\n");
     figure(out, "GPU utilisation (useful)", use, "goal >= 80 %", use >= HEALTHY_UTILISATION);
-    figure(out, "exposed communication, of steps", communication, "goal <= 30 %", communication <= HEALTHY_COMMUNICATION);
+    figure(out, "exposed communication, of steps", communication, "goal <= 30 %",
+           communication <= HEALTHY_COMMUNICATION);
     verdict(d, out);
     causes_text(d, out);
     if (!diagnosis_healthy(d)) rests_text(d, out);
@@ -98,8 +105,10 @@ void diagnosis_text(const struct diagnosis *d, struct str *out)
 static void number(struct json_writer *w, const char *key, double x)
 {
     json_write_key(w, key);
-    if (isfinite(x)) json_write_double(w, x);
-    else json_write_null(w);
+    if (isfinite(x))
+        json_write_double(w, x);
+    else
+        json_write_null(w);
 }
 
 static void text(struct json_writer *w, const char *key, const char *value)
