@@ -8,7 +8,8 @@
  * the power of two at or below S, as the correction tables are.
  *
  * Rings over more than two nodes are planned with the speed that NCCL's search has below the line rate of a Hopper node's
- * NIC (search.cc: 45 below 48 GB/s): NVLS trees are chosen for the largest messages, too (nccl-tests issue 309).
+ * NIC (search.cc: 45 below 48 GB/s): NVLS trees are chosen for the largest messages, too (nccl-tests issue 309, whose tables
+ * of 4 and 8 nodes this was set by).
  *
  * The time differs from NCCL's estimate where physics does:
  *   - t = launch + L + x + FILL x L / (x + ONSET L),  x = S / B.
@@ -17,12 +18,13 @@
  *     out: their 2 (n - 1) steps are all counted in L. Else one curve for all platforms, algorithms and protocols. FILL = 2.2 and ONSET = 2 stand for hops x full chunk / bandwidth over latency as NCCL
  *     chooses chunks; they were read off one platform (2 x 8 H100, NVLS tree) and move the median over all tables by
  *     less than a percent between 1.5 and 3 (docs/models.md).
- *   - a process that drives g GPUs launches their kernels one after the other: LAUNCH_US each beyond the first.
+ *   - a process that drives g GPUs launches their kernels one after the other: LAUNCH_US each beyond the first, read off
+ *     measured tables of 4 and 8 GPUs (one independent pair of runs, 39 us against 18 to 20 us, gives 2.9).
  *   - NVLS moves S (1 + 1/n) over each GPU's links: S down reduced, S / n up and again down multicast.
  *   - an NVLS tree adds 20.9 us of network latency a level, as newer NCCL has it; a tree over two nodes
  *     moves S once each way over the NICs.
  *   - an NVLS tree over more than 4 nodes sends chunks of half the size, whose overhead a message costs bandwidth
- *     (NVIDIA/nccl pull request 1112; aws-ofi-nccl's notes).
+ *     (NVIDIA/nccl pull request 1112; aws-ofi-nccl's notes). How much it costs was set with the tables of 8 nodes in view.
  *   - a network delivers NET_EFFICIENCY of its line rate (NCCL's topo.h: 12 GB/s of 12.5).
  *   - GPUs that cannot write into each other over PCIe share the copies through the host's memory.
  *
@@ -84,8 +86,10 @@ static const double tree_correction[N_PROTOCOLS][N_CORRECTIONS] = {
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 };
 
-/* Latency beyond that of InfiniBand, whose small messages take NCCL 5 us. EFA: 75 us on its first generation (A100), 35 us on later ones (aws-ofi-nccl, platform
- * table and tuner); TCP: two passes of the kernel. */
+/* Latency beyond that of InfiniBand, whose small messages take NCCL 5 us. EFA: 75 us on its first generation (A100; the
+ * platform table of aws-ofi-nccl), 35 us on later ones. The table has 35 us for p5en and later only and still 75 us for p5,
+ * which measures far less (h100_2x8_p5_efa_eks): for p5 the 35 us are read off a measurement, not published. TCP: two passes
+ * of the kernel. */
 static double net_latency_us(const struct collective_fabric *f)
 {
     if (f->net_latency_s >= 0) return most(0, f->net_latency_s * 1e6 - INFINIBAND_US);
