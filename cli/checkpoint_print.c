@@ -45,7 +45,7 @@ static void size_text(const struct checkpoint_answer *a, struct str *out)
         }
         str_append_char(out, '\n');
         row_begin(out, "written by");
-        if (l->sharded) str_printf(out, "%u GPUs on %u nodes, each its share", l->gpus, l->nodes);
+        if (l->sharded) str_printf(out, l->gpus == 1 ? "one GPU" : "%u GPUs on %u node%s, each its share", l->gpus, l->nodes, l->nodes == 1 ? "" : "s");
         else str_append(out, "rank 0");
         if (l->savers > 1) str_printf(out, ", beside %u other jobs", l->savers - 1);
         str_append_char(out, '\n');

@@ -109,6 +109,16 @@ static const char *model_named(const char *text, struct argp_state *state)
     return NULL;
 }
 
+static const char *gpu_named(const char *text, struct argp_state *state)
+{
+    struct str known = {0};
+    if (gpu_spec_find(text)) return text;
+    for (size_t i = 0; gpu_spec_at(i); i++) str_printf(&known, "%s%s", i ? ", " : "", gpu_spec_at(i)->name);
+    argp_error(state, "--gpu: \"%s\" is not known; known are %s", text, str_text(&known));
+    str_free(&known);
+    return NULL;
+}
+
 static void add_gpus(struct options *o, const char *text, struct argp_state *state)
 {
     if (o->n_gpus == STEP_SIZES_MAX) argp_error(state, "at most %d numbers of GPUs", STEP_SIZES_MAX);
@@ -138,7 +148,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'g': add_gpus(o, arg, state); return 0;
     case 'H': o->hardware = command_text(arg, "--hardware", state); return 0;
     case 'N': o->network = command_text(arg, "--network", state); return 0;
-    case KEY_GPU: o->gpu = command_text(arg, "--gpu", state); return 0;
+    case KEY_GPU: o->gpu = gpu_named(arg, state); return 0;
     case KEY_PER_NODE: o->per_node = command_number(arg, 1, MAX_GPUS_PER_NODE, "--gpus-per-node", state); return 0;
     case KEY_INTER: o->inter = command_text(arg, "--inter", state); return 0;
     case KEY_KERNELS: o->kernels = command_text(arg, "--kernels", state); return 0;
@@ -311,14 +321,39 @@ static void fill_row(const struct options *o, const struct step_input *read, uin
     r->memory = step_memory(&r->in);
 }
 
+/* Errors are of the scenario that the options made: people are told the option instead of a place in it. */
+static void name_options(struct diag *d)
+{
+    static const struct { const char *pointer, *option; } by_place[] = {
+        {"/cluster/nodes/0/profile", "--hardware"}, {"/cluster/network/profile", "--network"}, {"/workload/jobs/0/model", "--model"},
+        {"/workload/jobs/0/parallelism", "trainyard step"}, {"/workload/jobs/0/batch/global", "--batch"},
+    };
+    for (size_t i = 0; i < d->entries.n; i++) {
+        struct diag_entry *e = &d->entries.v[i];
+        const char *last = strrchr(e->pointer, '/'), *option = NULL;
+        for (size_t k = 0; k < sizeof by_place / sizeof *by_place; k++)
+            if (!strcmp(by_place[k].pointer, e->pointer)) option = by_place[k].option;
+        for (const struct argp_option *known = options; last && !option && (known->name || known->doc); known++)
+            if (known->name && !strcmp(known->name, last + 1)) option = arena_printf(&d->arena, "--%s", known->name);
+        if (!option) continue;
+        *e = (struct diag_entry){e->severity, option, 0, "", e->text, e->help};
+    }
+}
+
 static bool add_row(const struct options *o, long gpus, struct step_answer *a, struct diag *d)
 {
     struct str text = {0};
     write_scenario(o, gpus, &text);
     struct scenario *s = scenario_parse("step", str_text(&text), text.n, NULL, d);
     str_free(&text);
-    if (!s) return false;
-    fill_row(o, s->details[0].step.model, (uint32_t)gpus, &a->row[a->n++]);
+    if (!s) {
+        name_options(d);
+        return false;
+    }
+    struct step_row *r = &a->row[a->n++];
+    fill_row(o, s->details[0].step.model, (uint32_t)gpus, r);
+    if (r->in.batch.precision == PRECISION_FP8 && r->in.hardware.gpu.fp8_flops <= 0 && a->n == 1)
+        fprintf(stderr, "trainyard: %s does not compute in 8 bits; the step is as long as with 16\n", a->hardware);
     scenario_free(s);
     return true;
 }

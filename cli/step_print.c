@@ -59,7 +59,9 @@ static void division_text(const struct step_row *r, struct str *out)
 static void head_text(const struct step_answer *a, const struct step_row *r, struct str *out)
 {
     double tokens = r->in.batch.global * r->in.model.sequence;
-    str_printf(out, "%s on %u x %s\n  ", a->model, r->gpus, a->hardware);
+    str_printf(out, "%s on ", a->model);
+    units_format_count(out, r->gpus);
+    str_printf(out, " GPU%s of %s\n  ", r->gpus == 1 ? "" : "s", a->hardware);
     units_format_count(out, (int64_t)r->in.model.parameters);
     str_append(out, " parameters, batch ");
     units_format_count(out, (int64_t)r->in.batch.global);
@@ -138,7 +140,10 @@ static void table_text(const struct step_answer *a, struct str *out)
     str_append(out, "\n    GPUs       step  communication    bubble       MFU   samples/s   memory GB\n");
     for (size_t i = 0; i < a->n; i++) {
         const struct step_row *r = &a->row[i];
-        str_printf(out, "%8u", r->gpus);
+        struct str gpus = {0};
+        units_format_count(&gpus, r->gpus);
+        words_right(out, str_text(&gpus), 8);
+        str_free(&gpus);
         words_amount_cell(out, "s", step_total(&r->time), 10);
         str_append(out, "      ");
         share_cell(out, exposed_share(r));
@@ -164,8 +169,7 @@ void step_models_text(struct str *out)
     for (size_t i = 0; model_at(i); i++) {
         const struct model_shape *m = model_at(i);
         words_left(out, m->name, 16);
-        words_number_cell(out, m->parameters / 1e9, 9);
-        str_append(out, " B ");
+        str_printf(out, " %9.4g B ", m->parameters / 1e9);
         words_number_cell(out, model_flops(m) / 1e12, 15);
         str_append(out, "  ");
         words_wrapped(out, m->source, 47, 110);
@@ -246,27 +250,58 @@ void step_csv(const struct step_answer *a, struct str *out)
 
 /* ---- picture ---- */
 
-bool step_plot(const struct step_answer *a, const char *path, struct diag *d)
+enum { POINTS_MAX = STEP_SIZES_MAX > 8 ? STEP_SIZES_MAX : 8 };
+
+struct curve { double gpus[POINTS_MAX], step_s[POINTS_MAX], compute_s[POINTS_MAX], ideal_s[POINTS_MAX]; size_t n; };
+
+/* In the order of GPUs; ideal: samples a second of a GPU as on the first row. */
+static void curve_add(struct curve *c, const struct step_answer *a, double gpus, double batch, const struct step_time *t)
 {
-    enum { POINTS = 6 };
-    double x[POINTS], step[POINTS], compute[POINTS], ideal[POINTS];
-    size_t n = 0;
-    double first_s = step_total(&a->row[0].time);
-    for (int k = -1; k < POINTS - 1; k++) {
+    const struct step_row *first = &a->row[0];
+    size_t at = c->n++;
+    for (; at > 0 && c->gpus[at - 1] > gpus; at--) {
+        c->gpus[at] = c->gpus[at - 1];
+        c->step_s[at] = c->step_s[at - 1];
+        c->compute_s[at] = c->compute_s[at - 1];
+        c->ideal_s[at] = c->ideal_s[at - 1];
+    }
+    c->gpus[at] = gpus;
+    c->step_s[at] = step_total(t);
+    c->compute_s[at] = t->part[STEP_COMPUTE];
+    c->ideal_s[at] = batch / gpus * first->gpus / first->in.batch.global * step_total(&first->time);
+}
+
+/* One size asked for: the same batch on half as many GPUs, and on up to 16 times as many. */
+static void curve_around(struct curve *c, const struct step_answer *a)
+{
+    for (int k = -1; k < 5; k++) {
         struct step_input in;
         double gpus = a->row[0].gpus * exp2(k);
         if (gpus < 1 || gpus != floor(gpus) || gpus > 4e6 || !step_scaled(&a->row[0].in, (uint32_t)gpus, &in)) continue;
         struct step_time t = step_time(&in);
-        x[n] = gpus;
-        step[n] = step_total(&t);
-        compute[n] = t.part[STEP_COMPUTE];
-        ideal[n++] = first_s * a->row[0].gpus / gpus;
+        curve_add(c, a, gpus, in.batch.global, &t);
     }
+}
+
+static void plot_title(const struct step_answer *a, struct str *out)
+{
+    bool one_batch = true;
+    for (size_t i = 1; i < a->n; i++) one_batch &= a->row[i].in.batch.global == a->row[0].in.batch.global;
+    str_printf(out, "%s: a step", a->model);
+    if (one_batch) str_printf(out, " of %.0f samples", a->row[0].in.batch.global);
+    str_printf(out, " on %s", a->hardware);
+}
+
+bool step_plot(const struct step_answer *a, const char *path, struct diag *d)
+{
+    struct curve c = {.n = 0};
     struct str title = {0};
-    str_printf(&title, "%s: a step of %g samples on %s", a->model, a->row[0].in.batch.global, a->hardware);
-    struct plot_series series[] = {{"step", x, step, n, PLOT_LINE_AND_MARKS},
-                                   {"of it compute", x, compute, n, PLOT_LINE_AND_MARKS},
-                                   {"as fast a GPU as the first", x, ideal, n, PLOT_LINE}};
+    if (a->n == 1) curve_around(&c, a);
+    for (size_t i = 0; i < a->n && a->n > 1; i++) curve_add(&c, a, a->row[i].gpus, a->row[i].in.batch.global, &a->row[i].time);
+    plot_title(a, &title);
+    struct plot_series series[] = {{"step", c.gpus, c.step_s, c.n, PLOT_LINE_AND_MARKS},
+                                   {"of it compute", c.gpus, c.compute_s, c.n, PLOT_LINE_AND_MARKS},
+                                   {"each GPU as fast as the first", c.gpus, c.ideal_s, c.n, PLOT_LINE}};
     struct svg_plot p = {.title = str_text(&title), .x = {.title = "GPUs", .log = true},
                          .y = {.title = "time", .log = true, .unit = PLOT_SECONDS}, .series = series, .n_series = 3};
     bool ok = svg_plot_write(&p, path, d);

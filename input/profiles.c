@@ -89,16 +89,24 @@ static void help_where(struct build *b)
     str_free(&s);
 }
 
+static void no_such_profile(struct build *b, const char *folder, const char *name, const struct value *at, bool is_file)
+{
+    struct profile_names names, others;
+    profile_list(b->arena, folder, &names);
+    profile_list(b->arena, "hardware", &others);
+    value_error(b->diag, at, "there is no %s profile \"%s\"", folder, name);
+    if (is_file) diag_help(b->diag, "no such file; a name that ends in .json or has a slash is one");
+    else if (names.n) diag_help_allowed(b->diag, name, names.v, names.n);
+    else if (others.n) diag_help(b->diag, "none is shipped; give a file, such as mine.json");
+    else help_where(b);
+}
+
 const struct value *profile_load(struct build *b, const char *folder, const char *name, const struct value *at)
 {
-    char *path = strchr(name, '/') || str_ends_with(name, ".json") ? path_join(b->arena, b->dir, name)
-                                                                    : profile_path(b->arena, folder, name);
+    bool is_file = strchr(name, '/') || str_ends_with(name, ".json");
+    char *path = is_file ? path_join(b->arena, b->dir, name) : profile_path(b->arena, folder, name);
     if (!path || !file_exists(path)) {
-        struct profile_names names;
-        profile_list(b->arena, folder, &names);
-        value_error(b->diag, at, "there is no %s profile \"%s\"", folder, name);
-        if (names.n) diag_help_allowed(b->diag, name, names.v, names.n);
-        else help_where(b);
+        no_such_profile(b, folder, name, at, is_file);
         return NULL;
     }
     struct json_doc *doc = json_load(path, b->diag);

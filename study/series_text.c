@@ -12,6 +12,7 @@
 #include "study/explain.h"
 #include "study/job_index.h"
 #include "study/series.h"
+#include "study/words.h"
 
 enum { PARTS = 10, WIDTH = 10 };
 
@@ -50,7 +51,7 @@ static void cell(struct str *out, const struct column *c, double x)
     struct str text = {0};
     if (!isfinite(x)) str_append(&text, "-");
     else if (c->bytes) units_format_bytes(&text, (int64_t)fmin(x, 9e18));
-    else str_printf(&text, x >= 1000 ? "%.0f" : "%.3g", x);
+    else words_number(&text, x);
     if (isfinite(x) && c->bytes) str_append(&text, c->unit);
     right(out, str_text(&text), WIDTH);
     str_free(&text);
