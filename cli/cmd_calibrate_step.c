@@ -121,6 +121,16 @@ static int write_profile(const struct options *o, const struct step_calibration 
     return code;
 }
 
+/* What was not said but taken, and what was left out: on stderr, for it changes what the result is worth. */
+static void say_guesses(const char *file, const struct step_table *t)
+{
+    for (int k = 0; k < N_STEP_GUESSES; k++)
+        if (t->n_guessed[k])
+            fprintf(stderr, "trainyard: %s: %zu of %zu rows do not say %s\n", file, t->n_guessed[k], t->n_read, step_guess_words[k]);
+    if (t->n_unmeasured)
+        fprintf(stderr, "trainyard: %s: %zu of %zu rows have no outcome and are not fitted\n", file, t->n_unmeasured, t->n_read);
+}
+
 int cmd_calibrate_step(int argc, char **argv)
 {
     static void (*const print[])(const struct step_calibration *, const struct step_table *) = {
@@ -134,9 +144,8 @@ int cmd_calibrate_step(int argc, char **argv)
     if (o.predict) ok &= step_table_read(o.predict, STEP_TABLE_TO_PREDICT, &predict, &d);
     int code = command_diag(&d);
     if (ok && code == EXIT_OK) {
-        if (train.n_unmeasured)
-            fprintf(stderr, "trainyard: %zu of %zu rows of %s have no outcome and are not fitted\n", train.n_unmeasured,
-                    train.n_read, o.train);
+        say_guesses(o.train, &train);
+        if (o.predict) say_guesses(o.predict, &predict);
         calibrate_step(train.rows.v, train.rows.n, &c);
         if (o.out) code = write_profile(&o, &c);
         if (o.predict) print[o.format](&c, &predict);

@@ -31,6 +31,9 @@ static const struct { enum column column; double least, most; } numeric[] = {
     {C_ACCUM,      1,    1e9 }, {C_BATCH,  1e-3, 1e12}, {C_TOKENS, 1, 1e15}, {C_OUTCOME,    1e-6, 1e7},
 };
 
+const char *const step_guess_words[N_STEP_GUESSES] = {
+    "seqlen (2,048 is taken)", "microbatch (the largest that fits is taken)", "act_ckpt (taken where activations would not fit)"};
+
 struct reading {
     enum step_table_use use;
     struct step_table *table;
@@ -147,6 +150,7 @@ static void read_shape(struct reading *r, struct step_work *w)
 {
     double batch = r->x[C_BATCH], tokens = r->x[C_TOKENS];
     struct step_shape shape;
+    r->table->n_guessed[GUESS_SEQUENCE] += r->x[C_SEQLEN] <= 0 && !(batch > 0 && tokens >= batch);
     w->sequence = r->x[C_SEQLEN] > 0 ? r->x[C_SEQLEN] : batch > 0 && tokens >= batch ? tokens / batch : USUAL_SEQUENCE;
     if (!step_shape_find(field(r, C_MODEL), r->x[C_PARAMS], w->sequence, &shape)) {
         wrong(r, C_PARAMS, "neither parameters nor a model that is known", "give n_params, or a model such as 7b");
@@ -178,6 +182,7 @@ static void read_batch(struct reading *r, struct step_work *w, const struct gpu_
         wrong(r, C_MICROBATCH, "no batch", "give microbatch and grad_accum, or global_batch_seq");
         return;
     }
+    r->table->n_guessed[GUESS_MICROBATCH] += micro <= 0 && often <= 0;
     if (micro <= 0 && often <= 0) often = step_guess_micro_batches(w, g, own);
     if (micro <= 0) micro = own / often;
     if (often <= 0) often = own > micro ? own / micro : 1;
@@ -215,7 +220,10 @@ static bool on_row(void *arg, const struct csv_row *in)
     if (r->ok) read_shape(r, w);
     if (r->ok) read_ranks(r, w);
     if (r->ok) read_batch(r, w, row.gpu);
-    if (r->ok && field(r, C_CHECKPOINTING) == NULL) w->recompute = step_guess_recompute(w, row.gpu);
+    if (r->ok && field(r, C_CHECKPOINTING) == NULL) {
+        w->recompute = step_guess_recompute(w, row.gpu);
+        r->table->n_guessed[GUESS_RECOMPUTE]++;
+    }
     if (r->ok) array_push(&r->table->rows, row);
     return true;
 }
@@ -226,8 +234,9 @@ bool step_table_read(const char *file, enum step_table_use use, struct step_tabl
     size_t n = use == STEP_TABLE_TO_PREDICT ? C_OUTCOME : N_COLUMNS;
     bool ok = csv_read(file, &(struct csv_spec){NULL, 0, columns, n, on_row, &r}, d) && diag_errors(d) == 0;
     if (ok && table->rows.n == 0) {
-        diag_error(d, file, 0, NULL, use == STEP_TABLE_MEASURED ? "no row has an outcome" : "there are no rows");
-        if (use == STEP_TABLE_MEASURED) diag_help(d, "give the seconds of a step in the column derived_step_time_s");
+        bool blank = table->n_read > 0; /* rows to predict would be there */
+        diag_error(d, file, 0, NULL, blank ? "no row has an outcome" : "there are no rows");
+        if (blank) diag_help(d, "give the seconds of a step in the column derived_step_time_s");
         ok = false;
     }
     return ok;
@@ -236,5 +245,5 @@ bool step_table_read(const char *file, enum step_table_use use, struct step_tabl
 void step_table_free(struct step_table *table)
 {
     array_free(&table->rows);
-    table->n_read = table->n_unmeasured = 0;
+    *table = (struct step_table){0};
 }

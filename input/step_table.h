@@ -41,9 +41,14 @@ struct step_row {
     double step_s; /* the outcome; NAN in a table to predict */
 };
 
+/* What a row did not say and was taken for it. */
+enum step_guess { GUESS_SEQUENCE, GUESS_MICROBATCH, GUESS_RECOMPUTE, N_STEP_GUESSES };
+extern const char *const step_guess_words[N_STEP_GUESSES]; /* "seqlen (2,048 is taken)" ... */
+
 struct step_table {
     ARRAY(struct step_row) rows;
     size_t n_read;      /* data rows of the file */
+    size_t n_guessed[N_STEP_GUESSES]; /* rows in which it was */
     size_t n_unmeasured; /* left out: without outcome */
 };
 

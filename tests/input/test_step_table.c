@@ -42,7 +42,7 @@ static bool read_text(const char *text, enum step_table_use use, struct step_tab
 
 static const struct bad { const char *text, *says; } bad[] = {
     {"",                                                              "is empty; the first row names the columns"   },
-    {HEAD,                                                            "no row has an outcome"                       },
+    {HEAD,                                                            "there are no rows"                           },
     {HEAD "h100_80gb,7b,,2048,8,6,1,amp_bf16,FULL_SHARD,False,\n",    "no row has an outcome"                       },
     {HEAD "h100_80gb,7b,,2048,8,6,1,amp_bf16,FULL_SHARD,False,x\n",   ":2: derived_step_time_s: \"x\" is no number" },
     {HEAD "h100_80gb,7b,,2048,8,6,1,amp_bf16,FULL_SHARD,False,-1\n",  "derived_step_time_s: -1 is out of range"     },
@@ -141,6 +141,21 @@ static void unmeasured_rows_are_left_out(void **state)
 }
 
 /* Memory alone says which rows of the public table recompute. */
+static void guesses_are_counted(void **state)
+{
+    (void)state;
+    struct step_table t = {0};
+    char said[4096];
+    assert_true(read_text("gpu,model,n_gpus,seqlen,global_batch_seq,microbatch,act_ckpt\n"
+                          "h100_80gb,7b,8,2048,64,2,True\n"
+                          "h100_80gb,7b,8,2048,64,,True\n"
+                          "h100_80gb,7b,8,,64,2,\n", STEP_TABLE_TO_PREDICT, &t, said));
+    assert_int_equal(t.n_guessed[GUESS_SEQUENCE], 1);
+    assert_int_equal(t.n_guessed[GUESS_MICROBATCH], 1);
+    assert_int_equal(t.n_guessed[GUESS_RECOMPUTE], 1);
+    step_table_free(&t);
+}
+
 static void recompute_is_guessed(void **state)
 {
     char path[SHARED_PATH_MAX];
@@ -200,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_tables_are_refused),    cmocka_unit_test(all_wrong_rows_are_said),
         cmocka_unit_test(ways_to_say_a_row),           cmocka_unit_test(unmeasured_rows_are_left_out),
+        cmocka_unit_test(guesses_are_counted),
         cmocka_unit_test(recompute_is_guessed),
         cmocka_unit_test(shapes_from_parameters),      cmocka_unit_test(gpus_by_many_names),
     };
