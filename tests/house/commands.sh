@@ -101,7 +101,12 @@ expect 0 "tensor" "" step -m llama2-70b -g 64 --plot "$out/step.svg"
 grep -q "</svg>" "$out/step.svg" || { echo "commands: step --plot drew nothing" >&2; bad=1; }
 expect 0 "^gpt3-175b .* 174.6 B" "" step --list
 expect 0 "fits" "" step -m mpt-7b -g 64 --kernels llm-foundry
-expect 3 "" "there is no kernels profile" step --kernels none
+expect 3 "" "^--kernels: there is no kernels profile" step --kernels none
+expect 3 "" "no such file" step --kernels none.json
+expect 3 "" "none is shipped; give a file" step --collectives none
+expect 3 "" "^--zero: 4 is out of range" step --zero 4
+expect 2 "" "known are a100_80gb" step --gpu h1000
+expect 0 "fp8" "does not compute in 8 bits" step --gpu a100 --precision fp8
 expect 2 "" 'did you mean "llama2-70b"' step --model llama-70b
 expect 2 "" "one of --gpu and --hardware" step --gpu h200 --hardware h100-sxm-8
 expect 3 "" "does not make 7 GPUs" step --gpus 7 --tensor 2
@@ -112,7 +117,9 @@ expect 4 "Checkpoint" "none/x.svg" checkpoint --save 60s --mtbf 3h --plot "$out/
 expect 0 "h100-sxm-8" "" profiles hardware
 expect 2 "" "no kind of profile" profiles hardwar
 steps=$out/steps.csv
-printf 'gpu,model,n_gpus,microbatch,grad_accum,derived_step_time_s\na100_80gb,7b,8,8,2,12\n' >"$steps"
+printf 'gpu,model,n_gpus,seqlen,microbatch,grad_accum,act_ckpt,derived_step_time_s\na100_80gb,7b,8,2048,8,2,True,12\n' >"$steps"
+cut -d, -f1-3,5-8 "$steps" >"$out/brief.csv" # without seqlen
+expect 0 "^1," "brief.csv: 1 of 1 rows do not say seqlen" calibrate step --train "$steps" --predict "$out/brief.csv" --format csv
 expect 0 "^row,predicted_step_s" "" calibrate step --train "$steps" --predict "$steps" --format csv
 expect 0 "measured steps, fitted" "" calibrate step --train "$steps" --predict "$steps"
 expect 0 '"predicted_step_s"' "" calibrate step --train "$steps" --predict "$steps" --format json
