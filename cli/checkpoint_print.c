@@ -72,7 +72,7 @@ static void risk_text(const struct checkpoint_answer *a, struct str *out)
     str_append(out, "Failures\n");
     row_begin(out, "every");
     words_amount(out, "s", a->risk.mtbf_s);
-    if (a->failures) str_printf(out, "  %s", a->failures);
+    if (a->failures) str_printf(out, "  failure profile %s for %u GPUs", a->failures, a->layout.gpus);
     str_append_char(out, '\n');
     row_begin(out, "downtime");
     words_amount(out, "s", a->risk.down_s);

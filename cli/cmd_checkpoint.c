@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_write.h"
 #include "base/units.h"
 #include "cli/checkpoint.h"
 #include "cli/command.h"
 #include "input/checkpoint_optimum.h"
+#include "input/failure_rate.h"
 #include "models/flops.h"
 
 /* A GPU's copy to pinned host memory: PCIe 4.0 x16 has 31.5 GB/s on the wire, of which about 25 reach memory (NVIDIA's
@@ -18,7 +20,7 @@
 #define RESTART_S        300.0
 
 struct options {
-    const char *model, *state, *plot;
+    const char *model, *state, *plot, *failures;
     double parameters, size_bytes, save_s, load_s;
     double write, read, node, process, copy, host, fixed_s;
     double mtbf_s, down_s, restart_s;
@@ -31,7 +33,7 @@ struct options {
 
 enum {
     KEY_SIZE = 256, KEY_SAVE, KEY_LOAD, KEY_NODE, KEY_PROCESS, KEY_COPY, KEY_HOST, KEY_FIXED, KEY_DOWN, KEY_RESTART,
-    KEY_PER_NODE, KEY_SAVERS, KEY_COPIES, KEY_UNSHARDED, KEY_PLOT,
+    KEY_PER_NODE, KEY_SAVERS, KEY_COPIES, KEY_UNSHARDED, KEY_PLOT, KEY_FAILURES,
 };
 
 static const struct argp_option options[] = {
@@ -57,7 +59,8 @@ static const struct argp_option options[] = {
     {"savers", KEY_SAVERS, "N", 0, "Jobs that use the store at once, this one counted (default: 1)", 2},
     {"copies", KEY_COPIES, "N", 0, "Processes that each read all of it when loading (default: 1; --unsharded: one a node)", 2},
     {0, 0, 0, 0, "What goes wrong:", 3},
-    {"mtbf", 'M', "DURATION", 0, "Between failures of the whole job; without it no intervals", 3},
+    {"mtbf", 'M', "DURATION", 0, "Between failures of the whole job; without it or a profile no intervals", 3},
+    {"failures", KEY_FAILURES, "PROFILE", 0, "A failure profile, such as meta-rsc1, for a job of --gpus instead", 3},
     {"down", KEY_DOWN, "DURATION", 0, "After a failure, in which nothing fails (default: 0)", 3},
     {"restart", KEY_RESTART, "DURATION", 0, "Until the checkpoint is read (default: 5m)", 3},
     {"interval", 'i', "DURATION", 0, "Between saves, of training time: show this one, too; may be repeated", 3},
@@ -148,8 +151,10 @@ static void check(const struct options *o, struct argp_state *state)
     if (!(o->save_s > 0) && !(o->write > 0) && !(o->process > 0) && !(o->node > 0))
         argp_error(state, "how fast is it written? Give --write (the store), --node or --process");
     if (o->save_s > 0 && o->async) argp_error(state, "--async needs a size: what is copied, and how fast");
-    if (o->n_asked && !(o->mtbf_s > 0)) argp_error(state, "--interval needs --mtbf");
-    if (o->plot && !(o->mtbf_s > 0)) argp_error(state, "--plot needs --mtbf: it draws goodput over intervals");
+    if (o->failures && o->mtbf_s > 0) argp_error(state, "give either --mtbf or --failures");
+    bool fails = o->failures || o->mtbf_s > 0;
+    if (o->n_asked && !fails) argp_error(state, "--interval needs --mtbf or --failures");
+    if (o->plot && !fails) argp_error(state, "--plot needs --mtbf or --failures: it draws goodput over intervals");
     if (o->copies > 1 && !o->unsharded) argp_error(state, "--copies goes with --unsharded: of a sharded checkpoint each reads its share");
 }
 
@@ -188,6 +193,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'a': o->async = true; return 0;
     case 'i': ask(o, arg, state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
+    case KEY_FAILURES: o->failures = command_text(arg, "--failures", state); return 0;
     case KEY_PLOT: o->plot = command_text(arg, "--plot", state); return 0;
     case ARGP_KEY_ARG: argp_error(state, "takes options only, not \"%s\"", arg); return 0;
     case ARGP_KEY_END: check(o, state); return 0;
@@ -204,6 +210,7 @@ const struct argp argp_checkpoint = {
     "approximate it. Redone is work after the last save that a failure took, and recovery.\n"
     "Examples: trainyard checkpoint --parameters 176e9 --gpus 384 --write 57GB/s --mtbf 12h\n"
     "          trainyard checkpoint --model llama2-70b --gpus 512 --write 20GB/s --async --mtbf 8h --plot goodput.svg\n"
+    "          trainyard checkpoint --parameters 405B --gpus 16384 --write 100GB/s --failures llama3-h100\n"
     "          trainyard checkpoint --save 60s --load 5m --down 2m --restart 0 --mtbf 3h --interval 1h",
     NULL, NULL, NULL};
 
@@ -226,9 +233,33 @@ static void size_and_times(const struct options *o, struct checkpoint_answer *a)
     a->cost = (struct checkpoint_cost){a->times.stall_s, a->times.background_s};
 }
 
+/* Mean time between failures of a job of this size under a profile: a scenario of that job alone says it. */
+static int mtbf_of_profile(struct options *o)
+{
+    struct diag d = {0};
+    struct str text = {0};
+    long nodes = (o->gpus + o->gpus_per_node - 1) / o->gpus_per_node;
+    long gpus = o->gpus < o->gpus_per_node ? o->gpus : o->gpus_per_node;
+    str_printf(&text, "{ \"trainyard\": 1, \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": %ld, \"gpus\": %ld } ] },", nodes,
+               o->gpus_per_node);
+    str_printf(&text, " \"workload\": { \"jobs\": [ { \"replicas\": %ld, \"gpus\": %ld, \"duration\": 1 } ] }, \"faults\": { \"profile\": ", nodes, gpus);
+    json_escape(&text, o->failures, strlen(o->failures));
+    str_append(&text, " } }");
+    struct scenario *s = scenario_parse("--failures", str_text(&text), text.n, NULL, &d);
+    str_free(&text);
+    if (s) {
+        double rate = job_failures_per_s(s, &s->details[0], (double)o->gpus, (double)nodes);
+        if (rate > 0) o->mtbf_s = 1 / rate;
+        else diag_error(&d, "--failures", 0, NULL, "profile \"%s\" stops no job", o->failures);
+        scenario_free(s);
+    }
+    return command_diag(&d);
+}
+
 static bool intervals(const struct options *o, struct checkpoint_answer *a)
 {
     double least = interval_least_s(a->cost);
+    a->failures = o->failures;
     a->risk = (struct checkpoint_risk){o->mtbf_s, o->down_s, o->restart_s + a->times.load_s};
     if (!(o->mtbf_s > 0)) return true;
     for (size_t i = 0; i < o->n_asked; i++)
@@ -253,6 +284,8 @@ int cmd_checkpoint(int argc, char **argv)
     struct str out = {0};
     struct diag d = {0};
     argp_parse(&argp_checkpoint, argc, argv, 0, NULL, &o);
+    int code = o.failures ? mtbf_of_profile(&o) : EXIT_OK;
+    if (code != EXIT_OK) return code;
     size_and_times(&o, &a);
     if (!intervals(&o, &a)) return EXIT_USAGE;
     if (o.format == FORMAT_TEXT) checkpoint_text(&a, &out);

@@ -17,8 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "input/checkpoint_optimum.h"
 #include "models/checkpoint.h"
+#include "tests/support/doc_section.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -197,14 +199,17 @@ static void measured_elsewhere(void **state)
         {"torch.save 20 GB, FSx Lustre, 4 x 8, s", "its 1 x 1 (rank 0 writes)", 38, saved_s(20 * gb, 4, 1, save_1)},
         {"PyTorch DCP 7B synchronous, s", "adam-universal, torch.save on FSx", 148.8, saved_s(7e9 * universal, 1, 1, save_1)},
     };
-    print_message("%-46s %-36s %9s %9s %7s\n", "measured elsewhere", "predicted from", "measured", "predicted", "error");
+    struct str out = {0};
+    str_append(&out, "| measured elsewhere | predicted from | measured | predicted | error |\n|---|---|---|---|---|\n");
     double worst = 0;
     for (size_t i = 0; i < COUNT(facts); i++) {
         double error = facts[i].predicted / facts[i].measured - 1;
-        print_message("%-46s %-36s %9.4g %9.4g %+6.1f%%\n", facts[i].what, facts[i].from, facts[i].measured,
-                      facts[i].predicted, 100 * error);
+        str_printf(&out, "| %s | %s | %.4g | %.4g | %+.1f %% |\n", facts[i].what, facts[i].from, facts[i].measured,
+                   facts[i].predicted, 100 * error);
         worst = fmax(worst, fabs(error));
     }
+    doc_section("docs/models.md", "checkpoints", str_text(&out));
+    str_free(&out);
     assert_true(worst < 0.20);
 }
 

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/str.h"
+#include "tests/support/doc_section.h"
 #include "tests/support/oracle_sim.h"
 
 enum { MOST_OUTSIDE = 11 };
@@ -25,6 +27,30 @@ static const struct { const char *name; size_t (*play)(struct oracle_row *); } p
     {"queues", oracle_queues}, {"repairmen", oracle_repairmen}, {"checkpoints", oracle_checkpoints}, {"lives", oracle_lives},
     {"transfers", oracle_transfers},
 };
+
+/* A line for the kind of oracle that row i is the first of. */
+static void kind(struct str *out, const struct oracle_row *row, size_t n, size_t i)
+{
+    size_t rows = 0, outside = 0;
+    double widest = 0;
+    for (size_t j = i; j < n; j++) {
+        const struct estimate *e = &row[j].measured;
+        if (strcmp(row[j].name, row[i].name) != 0) continue;
+        rows++;
+        outside += fabs(e->mean - row[j].value) > e->half;
+        widest = fmax(widest, e->half / fabs(row[j].value));
+    }
+    str_printf(out, "| %s | %zu | %zu | %.2f %% |\n", row[i].name, rows, outside, 100 * widest);
+}
+
+static void kinds(struct str *out, const struct oracle_row *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t first = 0;
+        while (strcmp(row[first].name, row[i].name) != 0) first++;
+        if (first == i) kind(out, row, n, i);
+    }
+}
 
 static size_t print_rows(const struct oracle_row *row, size_t n, size_t *wide)
 {
@@ -47,16 +73,21 @@ static void formula_and_simulator(void **state)
     struct oracle_row rows[ORACLE_ROWS];
     const char *only = getenv("ORACLES");
     size_t n = 0, outside = 0, wide = 0;
+    struct str table = {0};
+    str_append(&table, "| oracle | rows | outside | widest half width |\n|---|---|---|---|\n");
     print_message("%-28s %-38s %12s %12s\n", "oracle", "parameters", "formula", "simulated");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (only && strcmp(only, parts[i].name) != 0) continue;
         clock_t begin = clock();
         size_t k = parts[i].play(rows);
         outside += print_rows(rows, k, &wide);
+        kinds(&table, rows, k);
         n += k;
         print_message("%s: %zu rows in %.1f CPU-s\n", parts[i].name, k, (double)(clock() - begin) / CLOCKS_PER_SEC);
     }
     print_message("%zu rows simulated, %zu outside their 95 %% interval, %zu wider than 1 %%\n", n, outside, wide);
+    if (!only) doc_section("docs/models.md", "simulated oracles", str_text(&table));
+    str_free(&table);
     assert_true(outside <= MOST_OUTSIDE);
     assert_int_equal(wide, 0);
 }

@@ -68,7 +68,8 @@ static void cluster(struct any *a)
     if (one_in(a, 2)) str_printf(a->out, ", \"oversubscription\": { \"rack\": %u, \"block\": %u }", 1 + below(a, 8), 1 + below(a, 8));
     if (one_in(a, 4)) str_append(a->out, ", \"contention\": false");
     str_append(a->out, " }");
-    str_append(a->out, ",\n    \"storage\": [ { \"name\": \"store\", \"write\": \"1GB/s\", \"read\": \"2GB/s\" } ]");
+    str_printf(a->out, ",\n    \"storage\": [ { \"name\": \"store\", \"kind\": \"%s\", \"write\": \"1GB/s\", \"read\": \"2GB/s\" } ]",
+               one_in(a, 4) ? "local" : "shared");
     if (one_in(a, 2))
         str_printf(a->out, ",\n    \"images\": { \"size\": \"%uGB\", \"cached\": 0.%u }", 1 + below(a, 20), below(a, 10));
     begin(a, SPEEDS, 0);
@@ -205,6 +206,14 @@ static const char *kind_of(struct any *a)
     return one_in(a, 2) && a->school[0] != OPERATOR && a->school[1] != OPERATOR ? "RayJob" : "PyTorchJob";
 }
 
+static void sized(struct any *a)
+{
+    str_append(a->out, ", \"size\": \"10GB\", \"storage\": \"store\"");
+    if (one_in(a, 2)) str_printf(a->out, ", \"sharded\": %s", PICK(a, "true", "false"));
+    if (one_in(a, 3)) str_append(a->out, ", \"async\": true");
+    if (one_in(a, 3)) str_append(a->out, ", \"process\": \"200MB/s\"");
+}
+
 static void job(struct any *a, unsigned i, unsigned *submit)
 {
     begin(a, JOB, i);
@@ -217,7 +226,7 @@ static void job(struct any *a, unsigned i, unsigned *submit)
     begin(a, JOB_SAVES, i);
     if (has(a, ANY_CHECKPOINTS) && one_in(a, 2)) {
         str_printf(a->out, ", \"checkpoint\": { \"interval\": %u, \"background\": %u", 30 + below(a, 900), one_in(a, 2) ? 0 : below(a, 120));
-        if (one_in(a, 3)) str_append(a->out, ", \"size\": \"10GB\", \"storage\": \"store\"");
+        if (one_in(a, 3)) sized(a);
         else str_printf(a->out, ", \"save\": %u, \"load\": %u", below(a, 20), below(a, 20));
         str_append(a->out, " }");
     }
