@@ -114,6 +114,7 @@ static void shards_and_rank_0(void **state)
     for (int i = 0; i < 2; i++) {
         assert_ends(OP(2, "10GB/s", contention[i], fast, WIDE("\"size\": \"500GB\", \"sharded\": true"), ""), 225);
         assert_ends(OP(2, "10GB/s", contention[i], fast, WIDE("\"size\": \"500GB\", \"sharded\": false"), ""), 250);
+        assert_ends(OP(2, "10GB/s", contention[i], STORE, WIDE("\"size\": \"500GB\", \"sharded\": false"), ""), 250);
         assert_ends(OP(2, "100GB/s", contention[i], fast, WIDE("\"size\": \"500GB\", \"process\": \"1GB/s\""), ""),
                     231.25);
     }
