@@ -9,6 +9,7 @@
 #include "base/json_write.h"
 #include "base/svg_plot.h"
 #include "base/units.h"
+#include "study/figures.h"
 #include "study/words.h"
 
 static const char *const limit_names[N_CHECKPOINT_LIMITS] = {"none", "process", "node", "store"};
@@ -126,23 +127,17 @@ void checkpoint_text(const struct checkpoint_answer *a, struct str *out)
 
 /* ---- JSON and CSV ---- */
 
-static void number(struct json_writer *w, const char *key, double x)
-{
-    json_write_key(w, key);
-    json_write_double(w, x);
-}
-
 static void interval_json(struct json_writer *w, const struct interval_row *r)
 {
     json_write_object_inline(w);
     json_write_key(w, "rule");
     json_write_string(w, *r->rule ? r->rule : NULL);
-    number(w, "interval_s", r->interval_s);
-    number(w, "segment_s", r->segment_s);
-    number(w, "goodput", r->goodput);
-    number(w, "saving", r->saving);
-    number(w, "redone", r->redone);
-    number(w, "downtime", r->downtime);
+    figure_double(w, "interval_s", r->interval_s);
+    figure_double(w, "segment_s", r->segment_s);
+    figure_double(w, "goodput", r->goodput);
+    figure_double(w, "saving", r->saving);
+    figure_double(w, "redone", r->redone);
+    figure_double(w, "downtime", r->downtime);
     json_write_end(w);
 }
 
@@ -165,23 +160,23 @@ void checkpoint_json(const struct checkpoint_answer *a, struct str *out)
     json_write_object(&w);
     json_write_key(&w, "trainyard_checkpoint");
     json_write_int64(&w, 1);
-    if (a->layout.bytes > 0) number(&w, "size_bytes", a->layout.bytes);
+    if (a->layout.bytes > 0) figure_double(&w, "size_bytes", a->layout.bytes);
     if (a->parameters > 0) {
-        number(&w, "parameters", a->parameters);
-        number(&w, "bytes_per_parameter", checkpoint_state_bytes(a->state));
+        figure_double(&w, "parameters", a->parameters);
+        figure_double(&w, "bytes_per_parameter", checkpoint_state_bytes(a->state));
     }
-    number(&w, "save_s", a->times.save_s);
-    number(&w, "stall_s", a->cost.stall_s);
-    number(&w, "background_s", a->cost.lag_s);
-    number(&w, "load_s", a->times.load_s);
+    figure_double(&w, "save_s", a->times.save_s);
+    figure_double(&w, "stall_s", a->cost.stall_s);
+    figure_double(&w, "background_s", a->cost.lag_s);
+    figure_double(&w, "load_s", a->times.load_s);
     json_write_key(&w, "save_limit");
     json_write_string(&w, limit_names[a->times.save_limit]);
     json_write_key(&w, "load_limit");
     json_write_string(&w, limit_names[a->times.load_limit]);
     if (a->risk.mtbf_s > 0) {
-        number(&w, "mtbf_s", a->risk.mtbf_s);
-        number(&w, "down_s", a->risk.down_s);
-        number(&w, "recovery_s", a->risk.recovery_s);
+        figure_double(&w, "mtbf_s", a->risk.mtbf_s);
+        figure_double(&w, "down_s", a->risk.down_s);
+        figure_double(&w, "recovery_s", a->risk.recovery_s);
     }
     intervals_json(&w, a);
     json_write_end(&w);

@@ -103,12 +103,6 @@ static void read_sizes(const struct options *o, const struct collective_table *t
 
 /* ---- tables ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    const struct collective_row *x = a, *y = b;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
 /* The tables of one scale together: with --nodes the largest, else they must be of one scale. */
 static void join(const struct options *o, struct collective_table *into, struct collective_table *t, const char *file,
                  struct diag *d)
@@ -119,8 +113,7 @@ static void join(const struct options *o, struct collective_table *into, struct 
         return;
     }
     if (t->ranks == into->ranks && t->op == into->op) {
-        for (size_t i = 0; i < t->rows.n; i++) array_push(&into->rows, t->rows.v[i]);
-        array_sort(&into->rows, by_size);
+        collective_table_join(into, t);
     } else if (!o->nodes) {
         diag_error(d, file, 0, NULL, t->op != into->op ? "a table of another operation beside that of %s"
                                      : "a table of another number of ranks, or of an unknown one, beside that of %s", o->train[0]);

@@ -13,7 +13,10 @@
 #include "cli/command.h"
 #include "cli/sizes.h"
 #include "input/collective_fabric.h"
+#include "study/figures.h"
 #include "study/words.h"
+
+#define DEFAULT_HARDWARE "h100-sxm-8"
 
 struct options {
     const char *hardware, *network, *sizes, *calibration, *plot;
@@ -26,7 +29,7 @@ struct options {
 enum { OPTION_LIBRARY = 256, OPTION_GROUPS, OPTION_PER_PROCESS, OPTION_CALIBRATION, OPTION_PLOT };
 
 static const struct argp_option options[] = {
-    {"hardware",         'H',                "PROFILE",       0, "Hardware profile (default: h100-sxm-8; trainyard profiles lists them)", 0},
+    {"hardware",         'H',                "PROFILE",       0, "Hardware profile (default: " DEFAULT_HARDWARE "; trainyard profiles lists them)", 0},
     {"network",          'N',                "PROFILE",       0, "Network profile (default: the hardware's own cards)", 0},
     {"nodes",            'n',                "N",             0, "Nodes (default: 1)", 0},
     {"ranks-per-node",   'r',                "N",             0, "Ranks a node (default: one a GPU)", 0},
@@ -95,6 +98,7 @@ const struct argp argp_collective = {
 /* ---- the table ---- */
 
 struct table {
+    const char *machine; /* profiles, or the calibration */
     enum collective_op op;
     unsigned local, nodes;
     size_t n;
@@ -125,8 +129,8 @@ static const char *protocol(const struct table *t, size_t i) { return collective
 
 static void print_text(const struct table *t)
 {
-    printf("%s, %u node%s x %u rank%s\n\n", collective_op_names[t->op], t->nodes, t->nodes == 1 ? "" : "s", t->local,
-           t->local == 1 ? "" : "s");
+    printf("%s, %u node%s x %u rank%s of %s\n\n", collective_op_names[t->op], t->nodes, t->nodes == 1 ? "" : "s", t->local,
+           t->local == 1 ? "" : "s", t->machine);
     printf("%12s  %-18s %-10s %12s  %10s  %10s\n", "size B", "algorithm", "protocol", "time us", "algbw GB/s", "busbw GB/s");
     for (size_t i = 0; i < t->n; i++) {
         struct str row = {0};
@@ -147,38 +151,26 @@ static void print_csv(const struct table *t)
                algbw(t, i), t->busbw[i]);
 }
 
-static void json_number(struct json_writer *w, const char *key, double x)
-{
-    json_write_key(w, key);
-    json_write_double(w, x);
-}
-
-static void json_text(struct json_writer *w, const char *key, const char *text)
-{
-    json_write_key(w, key);
-    json_write_string(w, text);
-}
-
 static void print_json(const struct table *t)
 {
     struct str out = {0};
     struct json_writer w;
     json_write_begin(&w, &out);
     json_write_object(&w);
-    json_number(&w, "trainyard_collective", 1);
-    json_text(&w, "op", collective_op_names[t->op]);
-    json_number(&w, "nodes", t->nodes);
-    json_number(&w, "ranks_per_node", t->local);
+    figure_double(&w, "trainyard_collective", 1);
+    figure_string(&w, "op", collective_op_names[t->op]);
+    figure_double(&w, "nodes", t->nodes);
+    figure_double(&w, "ranks_per_node", t->local);
     json_write_key(&w, "sizes");
     json_write_array(&w);
     for (size_t i = 0; i < t->n; i++) {
         json_write_object_inline(&w);
-        json_number(&w, "size_bytes", t->bytes[i]);
-        json_text(&w, "algorithm", algorithm(t, i));
-        json_text(&w, "protocol", protocol(t, i));
-        json_number(&w, "time_us", t->choice[i].time_s * 1e6);
-        json_number(&w, "algbw_gbs", algbw(t, i));
-        json_number(&w, "busbw_gbs", t->busbw[i]);
+        figure_double(&w, "size_bytes", t->bytes[i]);
+        figure_string(&w, "algorithm", algorithm(t, i));
+        figure_string(&w, "protocol", protocol(t, i));
+        figure_double(&w, "time_us", t->choice[i].time_s * 1e6);
+        figure_double(&w, "algbw_gbs", algbw(t, i));
+        figure_double(&w, "busbw_gbs", t->busbw[i]);
         json_write_end(&w);
     }
     json_write_end(&w);
@@ -203,6 +195,25 @@ static bool plot(const struct table *t, const char *path, struct diag *d)
 
 /* ---- the command ---- */
 
+/* The library falls back on what it has where an algorithm does not go with the operation or the machine. */
+static void say_other_algorithms(const struct options *o, const struct table *t)
+{
+    size_t other = 0;
+    for (size_t i = 0; i < t->n; i++) other += !(o->algorithms >> t->choice[i].algorithm & 1);
+    if (o->algorithms && other)
+        fprintf(stderr, "trainyard: %zu of %zu sizes are not done by the algorithms asked for: not with this operation, library or machine\n",
+                other, t->n);
+}
+
+static const char *machine_words(const struct options *o, const struct collective_fabric *f, struct arena *arena)
+{
+    if (o->calibration) return o->calibration;
+    const char *hardware = o->hardware ? o->hardware : DEFAULT_HARDWARE;
+    if (o->network) return arena_printf(arena, "%s with %s", hardware, o->network);
+    return o->nodes > 1 ? arena_printf(arena, "%s with %u %s card%s", hardware, f->nics, collective_nic_names[f->nic],
+                                       f->nics == 1 ? "" : "s") : hardware;
+}
+
 static bool read_fabric(struct options *o, struct collective_fabric *f, struct diag *d)
 {
     if (o->calibration) {
@@ -210,7 +221,7 @@ static bool read_fabric(struct options *o, struct collective_fabric *f, struct d
         if (o->local == 0) o->local = f->measured_ranks_per_node;
         if (o->nodes == 0) o->nodes = f->measured_nodes;
         if (o->op < 0) o->op = (int)f->measured_op;
-    } else if (!collective_fabric_profiles(o->hardware ? o->hardware : "h100-sxm-8", o->network, f, d)) {
+    } else if (!collective_fabric_profiles(o->hardware ? o->hardware : DEFAULT_HARDWARE, o->network, f, d)) {
         return false;
     }
     if (o->library >= 0) f->library = (enum collective_library)o->library;
@@ -240,14 +251,18 @@ int cmd_collective(int argc, char **argv)
     else
         sizes_double(&sizes, 8, 16.0 * 1024 * 1024 * 1024);
     if (read_fabric(&o, &f, &d)) {
+        struct arena arena = {0};
         struct table t = make_table(&o, &f, &sizes);
+        t.machine = machine_words(&o, &f, &arena);
         print[o.format](&t);
+        say_other_algorithms(&o, &t);
         struct diag io = {0};
         if (o.plot && !plot(&t, o.plot, &io)) code = EXIT_IO;
         diag_print(&io, stderr);
         diag_free(&io);
         free(t.busbw);
         free(t.choice);
+        arena_free(&arena);
     }
     int input = command_diag(&d);
     array_free(&sizes.v);

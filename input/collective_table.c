@@ -278,6 +278,12 @@ bool collective_table_read(const char *file, struct collective_table *t, struct 
     return true;
 }
 
+void collective_table_join(struct collective_table *into, const struct collective_table *more)
+{
+    for (size_t i = 0; i < more->rows.n; i++) array_push(&into->rows, more->rows.v[i]);
+    array_sort(&into->rows, by_size);
+}
+
 void collective_table_free(struct collective_table *t)
 {
     array_free(&t->rows);

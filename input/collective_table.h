@@ -44,6 +44,8 @@ struct collective_table {
 };
 
 bool collective_table_read(const char *file, struct collective_table *, struct diag *);
+/* Adds the rows of a table of the same scale. */
+void collective_table_join(struct collective_table *into, const struct collective_table *more);
 void collective_table_free(struct collective_table *);
 
 #endif

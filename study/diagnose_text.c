@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "study/diagnose.h"
+#include "study/figures.h"
 #include "study/words.h"
 
 enum { WIDTH = 100, TITLE = 34 };
@@ -102,41 +103,20 @@ void diagnosis_text(const struct diagnosis *d, struct str *out)
 
 /* ---- for programs ---- */
 
-static void number(struct json_writer *w, const char *key, double x)
-{
-    json_write_key(w, key);
-    if (isfinite(x))
-        json_write_double(w, x);
-    else
-        json_write_null(w);
-}
-
-static void text(struct json_writer *w, const char *key, const char *value)
-{
-    json_write_key(w, key);
-    json_write_string(w, value);
-}
-
-static void truth(struct json_writer *w, const char *key, bool x)
-{
-    json_write_key(w, key);
-    json_write_bool(w, x);
-}
-
 static void cause_json(const struct diagnosis *d, const struct finding *f, struct json_writer *w)
 {
     const struct health_cause_info *c = &health_causes[f->cause];
     json_write_object(w);
-    text(w, "cause", c->name);
-    number(w, "gpu_s", f->gpu_s);
-    number(w, "share", f->gpu_s / d->gpu_s);
-    number(w, "saved_gpu_s", f->saved_gpu_s);
-    truth(w, "at_most", f->at_most);
-    number(w, "utilisation_after", diagnosis_utilisation_after(d, f));
-    text(w, "what", c->what);
-    text(w, "detail", f->detail);
-    text(w, "remedy", f->remedy);
-    text(w, "advice", c->advice);
+    figure_string(w, "cause", c->name);
+    figure_double(w, "gpu_s", f->gpu_s);
+    figure_double(w, "share", f->gpu_s / d->gpu_s);
+    figure_double(w, "saved_gpu_s", f->saved_gpu_s);
+    figure_bool(w, "at_most", f->at_most);
+    figure_double(w, "utilisation_after", diagnosis_utilisation_after(d, f));
+    figure_string(w, "what", c->what);
+    figure_string(w, "detail", f->detail);
+    figure_string(w, "remedy", f->remedy);
+    figure_string(w, "advice", c->advice);
     json_write_end(w);
 }
 
@@ -146,9 +126,9 @@ static void rests_json(const struct diagnosis *d, struct json_writer *w)
     json_write_array(w);
     for (int i = 0; i < N_HEALTH_RESTS; i++) {
         json_write_object_inline(w);
-        text(w, "name", d->rest[i].name);
-        number(w, "gpu_s", d->rest[i].gpu_s);
-        number(w, "share", d->rest[i].gpu_s / d->gpu_s);
+        figure_string(w, "name", d->rest[i].name);
+        figure_double(w, "gpu_s", d->rest[i].gpu_s);
+        figure_double(w, "share", d->rest[i].gpu_s / d->gpu_s);
         json_write_end(w);
     }
     json_write_end(w);
@@ -157,16 +137,16 @@ static void rests_json(const struct diagnosis *d, struct json_writer *w)
 void diagnosis_json(const struct diagnosis *d, struct json_writer *w)
 {
     json_write_object(w);
-    text(w, "approach", d->approach);
+    figure_string(w, "approach", d->approach);
     json_write_key(w, "replication");
     json_write_int64(w, d->replication);
-    text(w, "job", d->job);
-    number(w, "gpu_s", d->gpu_s);
-    number(w, "utilisation", diagnosis_utilisation(d));
-    number(w, "utilisation_goal", HEALTHY_UTILISATION);
-    number(w, "communication", diagnosis_communication(d));
-    number(w, "communication_goal", HEALTHY_COMMUNICATION);
-    truth(w, "healthy", diagnosis_healthy(d));
+    figure_string(w, "job", d->job);
+    figure_double(w, "gpu_s", d->gpu_s);
+    figure_double(w, "utilisation", diagnosis_utilisation(d));
+    figure_double(w, "utilisation_goal", HEALTHY_UTILISATION);
+    figure_double(w, "communication", diagnosis_communication(d));
+    figure_double(w, "communication_goal", HEALTHY_COMMUNICATION);
+    figure_bool(w, "healthy", diagnosis_healthy(d));
     json_write_key(w, "causes");
     json_write_array(w);
     for (size_t i = 0; i < d->n_found; i++) cause_json(d, &d->found[i], w);

@@ -1,4 +1,4 @@
-/* figures.h - members and fields that the files of compare and report share; for study/ only.
+/* figures.h - members and fields that the files of compare and report and the commands share.
  *
  *     figure_string(&w, "base", "operator");
  *     figure_paired(&w, &p->metrics[m]);             // the members of docs/compare-format.md, "Figure"

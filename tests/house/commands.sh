@@ -174,6 +174,8 @@ expect 0 "nvls-tree" "" collective --network ib-ndr-400 --nodes 2 --plot "$out/b
 grep -q "<svg" "$out/bus.svg" || { echo "commands: collective drew no picture" >&2; bad=1; }
 expect 0 '"trainyard_collective": 1' "" collective --op all-to-all --nodes 2 --format json
 expect 0 "recursive-doubling" "" collective --hardware cpu-64 --nodes 2 --sizes 8
+expect 0 "4 nodes x 8 ranks of h100-sxm-8 with 32 efa cards" "" collective --nodes 4 --sizes 8
+expect 0 "ring" "not done by the algorithms asked for" collective --algorithm pat --sizes 8
 expect 2 "" "did you mean" collective --op all-reduc
 expect 2 "" "goes without" collective --calibration x.json --hardware h100-sxm-8
 expect 3 "" "there is no hardware profile" collective --hardware h100-smx-8
