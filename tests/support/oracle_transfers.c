@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "sim/cluster/network.h"
 #include "tests/support/oracle_sim.h"
 
@@ -21,6 +21,7 @@ struct link {
     struct watched watched; /* first */
     gsl_rng *rng;
     struct net_path path;
+    struct arena arena; /* items of a batch */
     struct item *free;
     double lambda, n, time, work;
 };
@@ -50,7 +51,7 @@ static void on_arrival(void *ctx, void *arg)
 {
     struct sim *s = ctx;
     struct link *l = arg;
-    struct item *i = l->free ? l->free : xcalloc(1, sizeof *i);
+    struct item *i = l->free ? l->free : arena_new(&l->arena, struct item);
     if (l->free) l->free = i->next;
     *i = (struct item){.link = l, .since_ns = sim_now(s)};
     int64_t bytes = llround(gsl_ran_exponential(l->rng, CAPACITY));
@@ -68,6 +69,8 @@ static void batch(struct link *l, uint32_t replication)
     next(l);
     event_run_until(l->watched.sim->events, l->watched.sim, llround(hours * UNIT_NS));
     watched_close(&l->watched);
+    l->free = NULL;
+    arena_free(&l->arena);
 }
 
 size_t oracle_transfers(struct oracle_row *row)
@@ -89,7 +92,6 @@ size_t oracle_transfers(struct oracle_row *row)
     scenario_free(l.watched.scenario);
     net_path_free(&l.path);
     gsl_rng_free(l.rng);
-    for (struct item *i; (i = l.free) != NULL;) l.free = i->next, free(i);
     oracle_add(row, "PS_M/M/1_mean_sojourn", 1 / (1 - l.lambda), estimate_controlled(y, BATCHES, x, 2), "lam=%g,mu=1", l.lambda);
     return 1;
 }
