@@ -135,7 +135,7 @@ static void check_fit(struct checker *c)
             "%zu job%s can never run, first %s: %s", why[k].n, why[k].n == 1 ? "" : "s", why[k].first, why[k].why);
 }
 
-/* ---- memory of the GPUs ---- */
+/* ---- batch and memory of the GPUs ---- */
 
 /* The terms of what one GPU would have to hold. */
 static const char *terms_of(struct checker *c, const struct memory_fit *f)
@@ -161,14 +161,26 @@ static void check_memory_of(struct checker *c, const struct job_spec *job)
         (f.total - f.capacity) / 1e9, terms_of(c, &f));
 }
 
+/* Frameworks refuse it; the model would give the ranks fractions of a sample. */
+static void check_batch_of(struct checker *c, const struct job_spec *job)
+{
+    const struct step_input *in = c->s->details[job->detail].step.model;
+    char buf[24];
+    if (in->batch.global >= (double)in->split.data * in->batch.micro) return;
+    add(c, FINDING_PROBLEM, "batch", "frameworks refuse this; enlarge the batch, or divide the model further (tensor, pipeline, context)",
+        "job %s has %.0f samples a step for %u data-parallel ranks with micro-batches of %u", job_id(c->s, job, buf),
+        in->batch.global, in->split.data, in->batch.micro);
+}
+
 /* The first job of each class. */
-static void check_memory(struct checker *c)
+static void check_models(struct checker *c)
 {
     bool *seen = arena_array(&c->f->arena, c->s->n_details + 1, bool);
     for (size_t i = 0; i < c->n; i++) {
         uint32_t detail = c->jobs[i].detail;
         if (seen[detail] || !c->s->details[detail].step.model) continue;
         seen[detail] = true;
+        check_batch_of(c, &c->jobs[i]);
         check_memory_of(c, &c->jobs[i]);
     }
 }
@@ -426,7 +438,7 @@ void scenario_check(const struct scenario *s, struct findings *f)
     f->n_jobs = c.n;
     check_endless(&c);
     check_loads(&c);
-    check_memory(&c);
+    check_models(&c);
     check_fit(&c);
     check_quota(&c);
     check_ignored(&c);

@@ -218,6 +218,26 @@ static void check_names_what_overflows(void **state)
     scenario_free(s);
 }
 
+/* 7 samples for 8 data-parallel ranks. */
+static void check_names_a_batch_too_small(void **state)
+{
+    (void)state;
+    static const struct { const char *batch; bool too_small; } rows[] = {{"7", true}, {"8", false}};
+    for (size_t k = 0; k < 2; k++) {
+        char job[256];
+        snprintf(job, sizeof job, "\"gpus\": 8, \"steps\": 1, \"model\": \"llama2-7b\", \"parallelism\": {\"zero\": 3}, \"batch\": %s",
+                 rows[k].batch);
+        struct scenario *s = load(1, "", job, "pack");
+        struct findings f = {0};
+        bool said = false;
+        scenario_check(s, &f);
+        for (size_t i = 0; i < f.list.n; i++) said |= !strcmp(f.list.v[i].topic, "batch");
+        assert_int_equal(said, rows[k].too_small);
+        findings_free(&f);
+        scenario_free(s);
+    }
+}
+
 /* What does not go together is an error with its place. */
 static void contradictions_are_errors(void **state)
 {
@@ -257,6 +277,7 @@ int main(void)
         cmocka_unit_test(fewer_ranks_do_more_micro_batches),
         cmocka_unit_test(the_resolved_scenario_runs_alike),
         cmocka_unit_test(check_names_what_overflows),
+        cmocka_unit_test(check_names_a_batch_too_small),
         cmocka_unit_test(contradictions_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
