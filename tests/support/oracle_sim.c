@@ -34,6 +34,7 @@ struct scenario *oracle_scenario(const char *fmt, ...)
 
 /* One simulation at a time. */
 static struct watched *now;
+static struct lifecycle_ops ops; /* none's, watched */
 
 static void on_start(struct sim *s, struct job *j)
 {
@@ -43,7 +44,6 @@ static void on_start(struct sim *s, struct job *j)
 
 void watched_open(struct watched *w, uint32_t replication)
 {
-    static struct lifecycle_ops ops;
     struct sim_options o = {.replication = replication};
     char *error = NULL;
     w->sim = sim_create(w->scenario, &o, &error);
@@ -63,6 +63,10 @@ void watched_run(struct watched *w)
 void watched_close(struct watched *w)
 {
     struct sim_result r = {0};
+    for (size_t i = 0; i < w->sim->next_arrival; i++) { /* those that are alive are freed by who made them */
+        struct job *j = w->sim->by_index[i];
+        if (j && j->live && j->live->life == &ops) j->live->life = &lifecycle_none;
+    }
     if (!sim_close(w->sim, &r)) fail_msg("%s", r.error ? r.error : "the run could not be closed");
     sim_result_free(&r);
     w->sim = NULL;
