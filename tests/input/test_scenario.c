@@ -510,7 +510,6 @@ static void checks(void **state)
         { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }], \"workload\": { \"jobs\": [{ \"gpus\": 8, \"duration\": 1, \"queue\": \"q\" }] }, \"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", "quota", "1 job can never be admitted" },
         { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }], \"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"approaches\": { \"a\": { \"lifecycle\": \"training-operator-v1\", \"admission\": \"kueue\" } }", "quota", "name no queue" },
         { "\"queues\": [{ \"name\": \"q\", \"quota\": 4 }]", "ignored", "quotas" },
-        { "\"workload\": { \"jobs\": [{ \"duration\": 1, \"checkpoint\": \"1h\" }] }", "ignored", "checkpoint" },
         { "\"workload\": { \"jobs\": [{ \"duration\": 1 }] }, \"approaches\": { \"a\": { \"admission\": \"easy\" } }", "fit", "no time limit" },
         { "\"approaches\": { \"a\": { \"las_first_limit\": 1 } }", "ignored", "las" },
         { "\"faults\": { \"components\": [{ \"name\": \"l\", \"scope\": \"link\", \"mtbf\": \"1d\", \"repair\": 5 }] }", "ignored", "links" },
