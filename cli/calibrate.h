@@ -17,4 +17,12 @@ extern const size_t n_calibrate_subjects;
 CALIBRATE_SUBJECTS(X_DECLARE_SUBJECT)
 #undef X_DECLARE_SUBJECT
 
+/* Subjects that learn from one table and predict the rows of another take these; each tells in its own options what the
+ * tables hold. */
+struct calibrate_tables {
+    const char *train, *predict, *out; /* NULL: not given; of predict and out at least one is */
+    enum output_format format;
+};
+error_t calibrate_tables_parse(int key, char *arg, struct argp_state *state); /* state->input: the struct, zeroed */
+
 #endif

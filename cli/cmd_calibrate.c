@@ -25,6 +25,23 @@ const struct argp argp_calibrate = {
     "options of its own: trainyard calibrate SUBJECT --help.",
     NULL, NULL, NULL};
 
+error_t calibrate_tables_parse(int key, char *arg, struct argp_state *state)
+{
+    struct calibrate_tables *o = state->input;
+    switch (key) {
+    case 't': o->train = command_text(arg, "--train", state); return 0;
+    case 'p': o->predict = command_text(arg, "--predict", state); return 0;
+    case 'o': o->out = command_text(arg, "--output", state); return 0;
+    case 'f': o->format = command_format(arg, state); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "\"%s\" is too much; tables are given by --train and --predict", arg); return 0;
+    case ARGP_KEY_END:
+        if (!o->train) argp_error(state, "--train CSV is missing");
+        if (!o->predict && !o->out) argp_error(state, "--predict CSV or -o FILE is missing");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static const char *subject_of(const struct command *c)
 {
     return c->name + strlen("calibrate ");

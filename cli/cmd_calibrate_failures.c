@@ -31,14 +31,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static int64_t duration(const char *arg, const char *what, struct argp_state *state)
-{
-    int64_t ns;
-    const char *wrong = units_parse_duration(arg, &ns);
-    if (wrong) argp_error(state, "%s: \"%s\" %s", what, arg, wrong);
-    return ns;
-}
-
 static double percent(const char *arg, struct argp_state *state)
 {
     double x;
@@ -50,12 +42,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
-    case KEY_FROM: o->fit.begin_ns = duration(arg, "--from", state); return 0;
-    case KEY_UNTIL: o->fit.end_ns = duration(arg, "--until", state); return 0;
+    case KEY_FROM: o->fit.begin_ns = command_duration(arg, 0, "--from", state); return 0;
+    case KEY_UNTIL: o->fit.end_ns = command_duration(arg, 0, "--until", state); return 0;
     case KEY_NODES: o->fit.nodes = (uint32_t)command_number(arg, 1, 4000000, "--nodes", state); return 0;
     case KEY_GPUS: o->fit.gpus = (uint32_t)command_number(arg, 1, 64, "--gpus", state); return 0;
     case KEY_NEW: o->fit.fresh = true; return 0;
-    case KEY_BURST: o->fit.burst_ns = duration(arg, "--burst", state); return 0;
+    case KEY_BURST: o->fit.burst_ns = command_duration(arg, 0, "--burst", state); return 0;
     case KEY_LEVEL: o->fit.level = percent(arg, state); return 0;
     case KEY_NAME: o->name = command_text(arg, "--name", state); return 0;
     case 'o': o->out = command_text(arg, "--output", state); return 0;

@@ -11,11 +11,6 @@
 #include "cli/calibrate.h"
 #include "study/calibrate_placements.h"
 
-struct options {
-    const char *train, *predict, *out;
-    enum output_format format;
-};
-
 static const struct argp_option options[] = {
     {"train",   't', "CSV",           0, "Measured steps: placement, local_bsz, step_time, sync_time", 0},
     {"predict", 'p', "CSV",           0, "Rows to predict: placement, local_bsz; times are not read", 0},
@@ -24,26 +19,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case 't': o->train = command_text(arg, "--train", state); return 0;
-    case 'p': o->predict = command_text(arg, "--predict", state); return 0;
-    case 'o': o->out = command_text(arg, "--output", state); return 0;
-    case 'f': o->format = command_format(arg, state); return 0;
-    case ARGP_KEY_ARG: argp_error(state, "\"%s\" is too much; tables are given by --train and --predict", arg); return 0;
-    case ARGP_KEY_END:
-        if (!o->train) argp_error(state, "--train CSV is missing");
-        if (!o->predict && !o->out) argp_error(state, "--predict CSV or -o FILE is missing");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 const struct argp argp_calibrate_placements = {
     options,
-    parse,
+    calibrate_tables_parse,
     "",
     "Fit twelve numbers of one model on one platform to steps measured in some placements, and predict other placements and "
     "batches.\v"
@@ -55,10 +33,12 @@ const struct argp argp_calibrate_placements = {
     NULL,
     NULL};
 
-static struct placed_time predicted(const struct placed_calibration *c, const struct placement_row *r)
+struct predicted { double step_s, sync_s; };
+
+static struct predicted predicted(const struct placed_calibration *c, const struct placement_row *r)
 {
     struct placed_time t = placed_step(&c->numbers, r->at, r->local_batch);
-    return (struct placed_time){t.compute_s + t.sync_s, t.sync_s}; /* the step, not the compute */
+    return (struct predicted){t.compute_s + t.sync_s, t.sync_s};
 }
 
 static void csv_seconds(struct csv_writer *w, double s)
@@ -77,9 +57,9 @@ static void print_csv(const struct placed_calibration *c, const struct placement
     csv_write_str(w, "predicted_sync_s");
     csv_write_row_end(w);
     for (size_t i = 0; i < t->rows.n; i++) {
-        struct placed_time p = predicted(c, &t->rows.v[i]);
+        struct predicted p = predicted(c, &t->rows.v[i]);
         csv_write_u64(w, t->rows.v[i].row);
-        csv_seconds(w, p.compute_s);
+        csv_seconds(w, p.step_s);
         csv_seconds(w, p.sync_s);
         csv_write_row_end(w);
     }
@@ -94,12 +74,12 @@ static void print_json(const struct placed_calibration *c, const struct placemen
     json_write_begin(&w, &out);
     json_write_array(&w);
     for (size_t i = 0; i < t->rows.n; i++) {
-        struct placed_time p = predicted(c, &t->rows.v[i]);
+        struct predicted p = predicted(c, &t->rows.v[i]);
         json_write_object_inline(&w);
         json_write_key(&w, "row");
         json_write_uint64(&w, t->rows.v[i].row);
         json_write_key(&w, "predicted_step_s");
-        json_write_double(&w, p.compute_s);
+        json_write_double(&w, p.step_s);
         json_write_key(&w, "predicted_sync_s");
         json_write_double(&w, p.sync_s);
         json_write_end(&w);
@@ -117,12 +97,12 @@ static void print_text(const struct placed_calibration *c, const struct placemen
     printf("%5s  %-10s %12s %12s %12s\n", "row", "placement", "local batch", "step s", "sync s");
     for (size_t i = 0; i < t->rows.n; i++) {
         const struct placement_row *r = &t->rows.v[i];
-        struct placed_time p = predicted(c, r);
-        printf("%5zu  %-10s %12g %12.4g %12.4g\n", r->row, r->name, r->local_batch, p.compute_s, p.sync_s);
+        struct predicted p = predicted(c, r);
+        printf("%5zu  %-10s %12g %12.4g %12.4g\n", r->row, r->name, r->local_batch, p.step_s, p.sync_s);
     }
 }
 
-static int write_profile(const struct options *o, const struct placed_calibration *c)
+static int write_profile(const struct calibrate_tables *o, const struct placed_calibration *c)
 {
     struct str out = {0};
     placed_calibration_write(c, o->train, &out);
@@ -135,7 +115,7 @@ int cmd_calibrate_placements(int argc, char **argv)
 {
     static void (*const print[])(const struct placed_calibration *, const struct placement_table *) = {
         [FORMAT_TEXT] = print_text, [FORMAT_JSON] = print_json, [FORMAT_CSV] = print_csv};
-    struct options o = {0};
+    struct calibrate_tables o = {0};
     struct placement_table train = {0}, predict = {0};
     struct placed_calibration c;
     struct diag d = {0};

@@ -12,11 +12,6 @@
 #include "cli/calibrate.h"
 #include "study/calibrate_step.h"
 
-struct options {
-    const char *train, *predict, *out;
-    enum output_format format;
-};
-
 static const struct argp_option options[] = {
     {"train",   't', "CSV",           0, "Measured steps: the columns of MosaicML's benchmark table, by name, in any order", 0},
     {"predict", 'p', "CSV",           0, "Rows to predict; what they say of outcomes is not read", 0},
@@ -25,26 +20,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case 't': o->train = command_text(arg, "--train", state); return 0;
-    case 'p': o->predict = command_text(arg, "--predict", state); return 0;
-    case 'o': o->out = command_text(arg, "--output", state); return 0;
-    case 'f': o->format = command_format(arg, state); return 0;
-    case ARGP_KEY_ARG: argp_error(state, "\"%s\" is too much; tables are given by --train and --predict", arg); return 0;
-    case ARGP_KEY_END:
-        if (!o->train) argp_error(state, "--train CSV is missing");
-        if (!o->predict && !o->out) argp_error(state, "--predict CSV or -o FILE is missing");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 const struct argp argp_calibrate_step = {
     options,
-    parse,
+    calibrate_tables_parse,
     "",
     "Fit the numbers of the step model (three a GPU family, five for all) to measured training steps, and predict others."
     "\v"
@@ -106,7 +84,7 @@ static void print_text(const struct step_calibration *c, const struct step_table
     }
 }
 
-static int write_profile(const struct options *o, const struct step_calibration *c)
+static int write_profile(const struct calibrate_tables *o, const struct step_calibration *c)
 {
     struct str out = {0};
     struct arena arena = {0};
@@ -135,7 +113,7 @@ int cmd_calibrate_step(int argc, char **argv)
 {
     static void (*const print[])(const struct step_calibration *, const struct step_table *) = {
         [FORMAT_TEXT] = print_text, [FORMAT_JSON] = print_json, [FORMAT_CSV] = print_csv};
-    struct options o = {0};
+    struct calibrate_tables o = {0};
     struct step_table train = {0}, predict = {0};
     struct step_calibration c;
     struct diag d = {0};

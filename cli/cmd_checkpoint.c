@@ -72,12 +72,9 @@ static const struct argp_option options[] = {
 
 /* ---- options ---- */
 
-static double duration(const char *text, const char *option, struct argp_state *state)
+static double duration_s(const char *text, const char *option, struct argp_state *state)
 {
-    int64_t ns = 0;
-    const char *wrong = units_parse_duration(text, &ns);
-    if (wrong || ns < 0) argp_error(state, "%s takes a duration such as 90s or 10m, not \"%s\"", option, text);
-    return (double)ns / 1e9;
+    return (double)command_duration(text, 0, option, state) / 1e9;
 }
 
 static double bandwidth(const char *text, const char *option, struct argp_state *state)
@@ -115,30 +112,14 @@ static double parameters(const char *text, struct argp_state *state)
 static const char *state_named(const char *text, struct argp_state *state)
 {
     const char *names[32];
-    if (checkpoint_state_named(text)) return text;
     for (size_t i = 0; i < n_checkpoint_states; i++) names[i] = checkpoint_states[i].name;
-    const char *near = str_suggest(text, names, n_checkpoint_states);
-    argp_error(state, "--optimizer: \"%s\" is not known%s%s%s", text, near ? "; did you mean \"" : "", near ? near : "",
-               near ? "\"?" : "");
-    return NULL;
-}
-
-static const char *model_named(const char *text, struct argp_state *state)
-{
-    const char *names[128];
-    size_t n = 0;
-    if (model_known(text)) return text;
-    for (; n < 128 && model_at(n); n++) names[n] = model_at(n)->name;
-    const char *near = str_suggest(text, names, n);
-    argp_error(state, "--model: \"%s\" is not known%s%s%s", text, near ? "; did you mean \"" : "", near ? near : "",
-               near ? "\"?" : "; give --parameters");
-    return NULL;
+    return command_one_of(text, names, n_checkpoint_states, "--optimizer", "trainyard checkpoint --help tells them", state);
 }
 
 static void ask(struct options *o, const char *text, struct argp_state *state)
 {
     if (o->n_asked == CHECKPOINT_ASKED_MAX) argp_error(state, "at most %d intervals", CHECKPOINT_ASKED_MAX);
-    double s = duration(text, "--interval", state);
+    double s = duration_s(text, "--interval", state);
     if (!(s > 0)) argp_error(state, "--interval takes more than 0");
     o->asked_s[o->n_asked++] = s;
 }
@@ -167,12 +148,12 @@ static error_t parse_rates(int key, const char *arg, struct options *o, struct a
     case KEY_PROCESS: o->process = bandwidth(arg, "--process", state); return 0;
     case KEY_COPY: o->copy = bandwidth(arg, "--copy", state); return 0;
     case KEY_HOST: o->host = bandwidth(arg, "--host", state); return 0;
-    case KEY_FIXED: o->fixed_s = duration(arg, "--fixed", state); return 0;
-    case KEY_SAVE: o->save_s = duration(arg, "--save", state); return 0;
-    case KEY_LOAD: o->load_s = duration(arg, "--load", state); return 0;
-    case 'M': o->mtbf_s = duration(arg, "--mtbf", state); return 0;
-    case KEY_DOWN: o->down_s = duration(arg, "--down", state); return 0;
-    case KEY_RESTART: o->restart_s = duration(arg, "--restart", state); return 0;
+    case KEY_FIXED: o->fixed_s = duration_s(arg, "--fixed", state); return 0;
+    case KEY_SAVE: o->save_s = duration_s(arg, "--save", state); return 0;
+    case KEY_LOAD: o->load_s = duration_s(arg, "--load", state); return 0;
+    case 'M': o->mtbf_s = duration_s(arg, "--mtbf", state); return 0;
+    case KEY_DOWN: o->down_s = duration_s(arg, "--down", state); return 0;
+    case KEY_RESTART: o->restart_s = duration_s(arg, "--restart", state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -181,7 +162,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     switch (key) {
-    case 'm': o->model = model_named(arg, state); return 0;
+    case 'm': o->model = command_model(arg, "give --parameters", state); return 0;
     case 'p': o->parameters = parameters(arg, state); return 0;
     case 'O': o->state = state_named(arg, state); return 0;
     case KEY_SIZE: o->size_bytes = bytes(arg, "--size", state); return 0;

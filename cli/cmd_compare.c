@@ -76,14 +76,6 @@ static const char *metric_name(const char *text, struct argp_state *state)
     return NULL;
 }
 
-static int64_t budget(const char *text, struct argp_state *state)
-{
-    int64_t ns = 0;
-    const char *wrong = units_parse_duration(text, &ns);
-    if (wrong || ns <= 0) argp_error(state, "--budget takes a duration such as 90s or 10m, not \"%s\"", text);
-    return ns;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -97,7 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 's': array_push(&o->overrides, arg); return 0;
     case 'x': add_rule(o, arg, state); return 0;
     case 'l': o->flips = arg ? metric_name(arg, state) : "mean_jct"; return 0;
-    case 'u': o->budget_ns = budget(arg, state); return 0;
+    case 'u': o->budget_ns = command_duration(arg, 1, "--budget", state); return 0;
     case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case 'F': o->force = true; return 0;

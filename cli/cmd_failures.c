@@ -45,15 +45,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static int64_t duration(const char *arg, const char *what, int64_t least, struct argp_state *state)
-{
-    int64_t ns;
-    const char *wrong = units_parse_duration(arg, &ns);
-    if (wrong) argp_error(state, "%s: \"%s\" %s", what, arg, wrong);
-    if (ns < least) argp_error(state, "%s takes more than 0", what);
-    return ns;
-}
-
 static void add_sizes(struct options *o, char *list, struct argp_state *state)
 {
     for (char *rest = NULL, *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
@@ -68,12 +59,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'n': add_sizes(o, arg, state); return 0;
     case KEY_PER_NODE: o->per_node = command_number(arg, 1, 64, "--gpus-per-node", state); return 0;
     case KEY_HARDWARE: o->hardware = true; return 0;
-    case KEY_INTERVAL: o->interval_ns = duration(arg, "--interval", 1, state); return 0;
-    case KEY_SAVE: o->save_ns = duration(arg, "--save", 1, state); return 0;
-    case KEY_BACKGROUND: o->background_ns = duration(arg, "--background", 0, state); return 0;
-    case KEY_RESTART: o->restart_ns = duration(arg, "--restart", 0, state); return 0;
-    case KEY_LOAD: o->load_ns = duration(arg, "--load", 0, state); return 0;
-    case KEY_PERIOD: o->period_ns = duration(arg, "--for", 1, state); return 0;
+    case KEY_INTERVAL: o->interval_ns = command_duration(arg, 1, "--interval", state); return 0;
+    case KEY_SAVE: o->save_ns = command_duration(arg, 1, "--save", state); return 0;
+    case KEY_BACKGROUND: o->background_ns = command_duration(arg, 0, "--background", state); return 0;
+    case KEY_RESTART: o->restart_ns = command_duration(arg, 0, "--restart", state); return 0;
+    case KEY_LOAD: o->load_ns = command_duration(arg, 0, "--load", state); return 0;
+    case KEY_PERIOD: o->period_ns = command_duration(arg, 1, "--for", state); return 0;
     case KEY_PUBLISHED: o->published = true; return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case ARGP_KEY_ARG: argp_error(state, "\"%s\" is too much; a profile is given by --profile", arg); return 0;

@@ -90,23 +90,9 @@ static double fraction(const char *text, const char *option, struct argp_state *
     return (double)ppb / (double)PPB_PER_UNIT;
 }
 
-static double duration(const char *text, const char *option, struct argp_state *state)
+static double duration_s(const char *text, const char *option, struct argp_state *state)
 {
-    int64_t ns = 0;
-    if (units_parse_duration(text, &ns)) argp_error(state, "%s takes a duration such as 50ms, not \"%s\"", option, text);
-    return (double)ns / 1e9;
-}
-
-static const char *model_named(const char *text, struct argp_state *state)
-{
-    const char *names[128];
-    size_t n = 0;
-    if (model_known(text)) return text;
-    for (; n < 128 && model_at(n); n++) names[n] = model_at(n)->name;
-    const char *near = str_suggest(text, names, n);
-    argp_error(state, "--model: \"%s\" is not known%s%s%s", text, near ? "; did you mean \"" : "; --list shows the models",
-               near ? near : "", near ? "\"?" : "");
-    return NULL;
+    return (double)command_duration(text, 0, option, state) / 1e9;
 }
 
 static const char *gpu_named(const char *text, struct argp_state *state)
@@ -142,7 +128,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             return 0;
         }
     switch (key) {
-    case 'm': o->model = model_named(arg, state); return 0;
+    case 'm': o->model = command_model(arg, "--list shows the models", state); return 0;
     case 's': o->sequence = command_number(arg, 1, 100000000, "--sequence", state); return 0;
     case 'b': o->batch = command_number(arg, 1, 1000000000, "--batch", state); return 0;
     case 'g': add_gpus(o, arg, state); return 0;
@@ -156,7 +142,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_RUN: o->run = command_number(arg, 1, 4000000, "--run", state); return 0;
     case KEY_JITTER: o->jitter = fraction(arg, "--jitter", state); return 0;
     case KEY_SLOWNESS: o->slowness = fraction(arg, "--slowness", state); return 0;
-    case KEY_DATA: o->data_s = duration(arg, "--data-wait", state); return 0;
+    case KEY_DATA: o->data_s = duration_s(arg, "--data-wait", state); return 0;
     case KEY_PLOT: o->plot = command_text(arg, "--plot", state); return 0;
     case KEY_LIST: o->list = true; return 0;
     case 'f': o->format = command_format(arg, state); return 0;

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "base/units.h"
+#include "models/flops.h"
 
 const struct command commands[] = {
     {"calibrate", "fit a model to measurements, predict what was not measured", cmd_calibrate, &argp_calibrate},
@@ -45,6 +47,34 @@ long command_number(const char *text, long min, long max, const char *what, stru
     if (units_parse_int64(text, &x) || x < min || x > max)
         argp_error(state, "%s takes a whole number from %ld to %ld, not \"%s\"", what, min, max, text);
     return (long)x;
+}
+
+int64_t command_duration(const char *text, int64_t least_ns, const char *what, struct argp_state *state)
+{
+    int64_t ns = 0;
+    const char *wrong = units_parse_duration(text, &ns);
+    if (wrong) argp_error(state, "%s takes a duration such as 90s or 10m, not \"%s\"", what, text);
+    if (ns < least_ns) argp_error(state, "%s takes %s, not \"%s\"", what, least_ns ? "more than 0" : "0 or more", text);
+    return ns;
+}
+
+const char *command_one_of(const char *text, const char *const *names, size_t n, const char *what, const char *otherwise,
+                           struct argp_state *state)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(text, names[i]) == 0) return text;
+    const char *near = str_suggest(text, names, n);
+    argp_error(state, "%s: \"%s\" is not known; %s%s%s", what, text, near ? "did you mean \"" : otherwise, near ? near : "",
+               near ? "\"?" : "");
+    return NULL;
+}
+
+const char *command_model(const char *text, const char *otherwise, struct argp_state *state)
+{
+    const char *names[128];
+    size_t n = 0;
+    for (; n < 128 && model_at(n); n++) names[n] = model_at(n)->name;
+    return command_one_of(text, names, n, "--model", otherwise, state);
 }
 
 const char *command_text(const char *text, const char *what, struct argp_state *state)

@@ -12,6 +12,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/diag.h"
@@ -33,6 +34,14 @@ enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 enum output_format command_format(const char *text, struct argp_state *state);
 /* A decimal integer in [min, max]; ends the program with a usage error otherwise. */
 long command_number(const char *text, long min, long max, const char *what, struct argp_state *state);
+
+/* A duration of at least so many ns (0 or 1); ends the program with a usage error otherwise. */
+int64_t command_duration(const char *text, int64_t least_ns, const char *what, struct argp_state *state);
+/* `text` when it is one of the names; else ends the program with a usage error that names the nearest, or says `otherwise`. */
+const char *command_one_of(const char *text, const char *const *names, size_t n, const char *what, const char *otherwise,
+                           struct argp_state *state);
+/* The same for the models of models/flops.h. */
+const char *command_model(const char *text, const char *otherwise, struct argp_state *state);
 
 /* The argument of an option that may not be empty; of one that is repeated, and `given` already has n. End the program
  * with a usage error otherwise. */
