@@ -1,6 +1,7 @@
 # Trainyard. Two targets are enough: `make demo` and `make check`; `make help` lists the rest.
 #
-# Every *.c below the product folders goes into one static library; every cli/ file into bin/trainyard;
+# Every *.c below the product folders goes into one static library; every cli/ file into bin/trainyard, every
+# viz/app/ file into bin/trainyard-view;
 # every tests/**/test_*.c becomes one test program. New files need no entry here.
 
 CC       ?= cc
@@ -16,11 +17,14 @@ endif
 CPPFLAGS += -I. -D_GNU_SOURCE -DTRAINYARD_PREFIX='"$(PREFIX)"'
 CFLAGS   += -std=gnu11 $(OPT) -g -ffp-contract=off -fno-math-errno $(WARN) $(WERROR) $(SAN)
 LDFLAGS  += $(SAN)
-LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lz -lpthread -lm
+LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lcairo -lfreetype -lpng -lz -lpthread -lm
+# Pictures (viz/) are part of the library; only the window of viz/app knows SDL.
+CPPFLAGS += -isystem /usr/include/freetype2 -isystem /usr/include/cairo
 
-PARTS    := base models input run sim real study
-LIB_SRC  := $(sort $(shell find $(PARTS) -name '*.c' 2>/dev/null))
+PARTS    := base models input run sim real study viz
+LIB_SRC  := $(sort $(filter-out viz/app/%,$(shell find $(PARTS) -name '*.c' 2>/dev/null)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
+VIEW_SRC := $(sort $(wildcard viz/app/*.c))
 TEST_SRC := $(sort $(shell find tests -name 'test_*.c' 2>/dev/null))
 TEST_LIB_SRC := $(sort $(wildcard tests/support/*.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -28,6 +32,7 @@ HEADERS  := $(sort $(shell find $(PARTS) cli -name '*.h' 2>/dev/null))
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
+VIEW_OBJ := $(VIEW_SRC:%.c=$(BUILD)/%.o)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/%.o)
 TESTS    := $(TEST_SRC:%.c=$(BUILD)/%)
 BENCHES  := $(BENCH_SRC:%.c=$(BUILD)/%)
@@ -37,6 +42,6 @@ SHELL    := /bin/bash
 
 .PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang check-mutations seed-faults test bench fuzz \
         install clean help headers
-all: $(BIN)/trainyard
+all: $(BIN)/trainyard $(BIN)/trainyard-view
 
 include build-rules.mk

@@ -12,6 +12,10 @@ $(BIN)/trainyard: $(CLI_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) $(CLI_OBJ) $(LIB) $(LDLIBS) -o $@
 
+$(BIN)/trainyard-view: $(VIEW_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) $(VIEW_OBJ) $(LIB) -lSDL2 $(LDLIBS) -o $@
+
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_LIB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) $< $(TEST_LIB_OBJ) $(LIB) -lcmocka $(LDLIBS) -o $@
@@ -102,7 +106,7 @@ seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard
-	install -m 755 $(BIN)/trainyard $(DESTDIR)$(PREFIX)/bin/trainyard
+	install -m 755 $(BIN)/trainyard $(BIN)/trainyard-view $(DESTDIR)$(PREFIX)/bin/
 	cp -r scenarios/. $(DESTDIR)$(PREFIX)/share/trainyard/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(BIN)/trainyard --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard.1
@@ -111,4 +115,4 @@ install: all
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-all-objects: $(LIB) $(CLI_OBJ) $(TESTS) $(BENCHES)
+all-objects: $(LIB) $(CLI_OBJ) $(VIEW_OBJ) $(TESTS) $(BENCHES)

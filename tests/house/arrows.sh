@@ -23,8 +23,8 @@ may() { # part -> parts that it may include
         sim) echo "sim/actor sim/operator sim/queue sim/kube sim/train sim/cluster sim/engine models run input" ;;
         real) echo "input run models" ;;
         study) echo "run sim sim/engine sim/operator sim/actor real input models" ;;
-        viz) echo "run" ;;
-        cli) echo "base models input run sim sim/operator sim/actor real study" ;;
+        viz) echo "run study input" ;; # what explain, compare and the series say is said by the same pieces
+        cli) echo "base models input run sim sim/operator sim/actor real study viz" ;;
     esac
 }
 
