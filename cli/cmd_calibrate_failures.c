@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/calibrate.h"
+#include "input/scenario.h"
 #include "study/calibrate_failures.h"
 
 struct options {
@@ -45,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FROM: o->fit.begin_ns = command_duration(arg, 0, "--from", state); return 0;
     case KEY_UNTIL: o->fit.end_ns = command_duration(arg, 0, "--until", state); return 0;
     case KEY_NODES: o->fit.nodes = (uint32_t)command_number(arg, 1, 4000000, "--nodes", state); return 0;
-    case KEY_GPUS: o->fit.gpus = (uint32_t)command_number(arg, 1, 64, "--gpus", state); return 0;
+    case KEY_GPUS: o->fit.gpus = (uint32_t)command_number(arg, 1, MAX_GPUS_PER_NODE, "--gpus", state); return 0;
     case KEY_NEW: o->fit.fresh = true; return 0;
     case KEY_BURST: o->fit.burst_ns = command_duration(arg, 0, "--burst", state); return 0;
     case KEY_LEVEL: o->fit.level = percent(arg, state); return 0;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "input/import_reader.h"
+#include "input/scenario.h"
 
 enum column { TIME, NODE, COMPONENT, KIND, REPAIRED, UNIT };
 static const char *const needed[] = { "time", "node", "component", "kind" };
@@ -90,7 +91,7 @@ static void read_observed(struct reading *x, const struct csv_row *row)
     if (!strcmp(kind, "begin")) read_moment(x, row, kind, &log->begin_ns);
     else if (!strcmp(kind, "end")) read_moment(x, row, kind, &log->end_ns);
     else if (!strcmp(kind, "nodes")) read_count(x, row, kind, 4000000, &log->n_nodes);
-    else if (!strcmp(kind, "gpus")) read_count(x, row, kind, 1024, &log->gpus);
+    else if (!strcmp(kind, "gpus")) read_count(x, row, kind, MAX_GPUS_PER_NODE, &log->gpus);
     else {
         diag_error(x->r.diag, x->r.file, row->line, "kind", "\"%s\" is nothing that a log says of its observation", kind);
         diag_help_allowed(x->r.diag, kind, kinds, 4);

@@ -35,7 +35,7 @@ static const struct field component_fields[] = {
     FIELD(raw_component, lemons, "lemons", TYPE_OBJECT, .sub = &lemons_type, .help = "nodes that fail more often"),
     FIELD(raw_component, nodes, "nodes", TYPE_INT, .min = 1, .max = 4000000,
           .help = "nodes that one of them takes down; default: 1 (gpu, node, link), a rack (rack, switch), all (storage)"),
-    FIELD(raw_component, per_node, "per_node", TYPE_INT, .min = 1, .max = 64,
+    FIELD(raw_component, per_node, "per_node", TYPE_INT, .min = 1, .max = MAX_GPUS_PER_NODE,
           .help = "gpu, node, link: how many a node has; default: as many as GPUs (gpu), 1 (node, link)"),
     FIELD(raw_component, groups, "groups", TYPE_STRINGS, .help = "node groups or GPU types; absent: all"),
 };

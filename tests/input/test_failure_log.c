@@ -97,6 +97,7 @@ static void mistakes_are_named(void **state)
         {HEAD "5,0,observed,nodes,,\n", 2, "node", "out of range"},
         {HEAD "5,5000000,observed,nodes,,\n", 2, "node", "out of range"},
         {HEAD "5,0,observed,gpus,,\n", 2, "node", "out of range"},
+        {HEAD "5,65,observed,gpus,,\n", 2, "node", "out of range"},
         {HEAD "9,,observed,begin,,\n5,,observed,end,,\n", 0, NULL, "ends before it begins"},
         {HEAD "9,,observed,begin,,\n5,n,gpu,x,,\n", 3, "time", "before the observation"},
         {HEAD "9,,observed,end,,\n15,n,gpu,x,,\n", 3, "time", "after the observation"},
