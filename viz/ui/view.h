@@ -38,7 +38,8 @@ struct view_kind {
     void (*dump)(struct ui *, const struct pane *, struct json_writer *);      /* members of an open object: all that the picture tells */
 };
 
-extern const struct view_kind view_kinds[];
+/* Of view_kinds.c: to add a view, define `const struct view_kind view_NAME` and add its name there. */
+extern const struct view_kind *const view_kinds[]; /* n_view_kinds, then NULL */
 extern const unsigned n_view_kinds;
 
 /* The plot within a pane: without the labels. */
