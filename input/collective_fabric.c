@@ -182,11 +182,12 @@ bool collective_fabric_measured(const char *file, struct collective_fabric *f, s
 {
     struct arena arena = {0};
     struct reader reader = {.arena = &arena, .diag = d};
+    size_t errors = diag_errors(d);
     struct json_doc *doc = json_load(file, d);
     if (!doc) return false;
     const struct value *v = value_from_json(&arena, doc);
     json_free(doc);
-    bool good = collective_fabric_of_value(&reader, v, f);
+    bool good = collective_fabric_of_value(&reader, v, f) && diag_errors(d) == errors; /* the text may name a key twice */
     arena_free(&arena);
     return good;
 }
