@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/viewer.h"
 #include "run/metrics.h"
 #include "study/runs.h"
 #include "study/words.h"
@@ -21,8 +22,9 @@ struct options {
     ARRAY(const char *) approaches;
     ARRAY(const char *) overrides;
     long replications, threads;
-    int record_level;
-    bool force, quiet;
+    int record_level; /* -1: not asked for */
+    bool force, quiet, view;
+    double speed;     /* of --pace; 0: none */
     enum output_format format;
 };
 
@@ -35,6 +37,12 @@ static const struct argp_option options[] = {
     {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
     {"on", 'b', "sim", 0, "Back end (default: sim)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
+    {"view", 'v', 0, 0,
+     "Open the viewer on the growing run, of the first two approaches side by side, of replication 0; with --record full "
+     "where nothing else is asked for. Needs --output", 0},
+    {"pace", 'p', "SPEEDx", 0,
+     "Slow down what is watched: simulated time passes at most so many times as fast as real time, as 3600x: an hour a "
+     "second. Results are the same", 0},
     {"force", 'F', 0, 0, "Replace runs that DIR already holds", 0},
     {"quiet", 'q', 0, 0, "No progress on stderr", 0},
     {0},
@@ -47,6 +55,23 @@ static int record_level(const char *text, struct argp_state *state)
         if (!strcmp(text, levels[i])) return i;
     argp_error(state, "--record takes none, jobs or full, not \"%s\"", text);
     return 0;
+}
+
+static double speed_of(const char *text, struct argp_state *state)
+{
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || (strcmp(end, "x") && *end) || !(x > 0) || !(x <= 1e12))
+        argp_error(state, "--pace takes a speed such as 3600x (an hour a second), not \"%s\"", text);
+    return x;
+}
+
+static void check(struct options *o, struct argp_state *state)
+{
+    if (!o->scenario) argp_error(state, "SCENARIO is missing");
+    if (o->view && !o->out) argp_error(state, "--view needs --output DIR: the viewer reads the files of the run");
+    if (o->view && o->record_level == RECORD_NONE) argp_error(state, "--view needs records: not --record none");
+    if (o->record_level < 0) o->record_level = o->view ? RECORD_FULL : RECORD_JOBS;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -71,9 +96,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (o->scenario) argp_error(state, "one SCENARIO only");
         o->scenario = arg;
         return 0;
-    case ARGP_KEY_END:
-        if (!o->scenario) argp_error(state, "SCENARIO is missing");
-        return 0;
+    case 'v': o->view = true; return 0;
+    case 'p': o->speed = speed_of(arg, state); return 0;
+    case ARGP_KEY_END: check(o, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -82,8 +107,16 @@ const struct argp argp_run = {
     options, parse, "SCENARIO",
     "Simulate a scenario under its approaches; write run directories and print one line a run.\v"
     "Example: trainyard run scenarios/two-teams.json -o out --replications 5\n"
+    "Watch it: trainyard run scenarios/two-teams.json -o out --view --pace 3600x\n"
     "Exit: 0 ok, 1 a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, 130 interrupted.",
     NULL, NULL, NULL};
+
+/* ---- watching ---- */
+
+static void open_viewer(void *arg, char **dirs, unsigned n)
+{
+    viewer_start(arg, dirs, n);
+}
 
 /* ---- output ---- */
 
@@ -177,6 +210,8 @@ static void print_summary(const struct options *o, const struct runs *r)
 
 static int execute(const struct options *o)
 {
+    char *viewer = o->view ? viewer_find() : NULL;
+    if (o->view && !viewer) return viewer_missing();
     struct diag d = {0};
     struct runs r;
     struct progress_sink progress = progress_sink(o->quiet ? NULL : stderr);
@@ -190,7 +225,11 @@ static int execute(const struct options *o)
                              .threads = (unsigned)o->threads,
                              .force = o->force,
                              .progress = &progress,
-                             .interrupt = command_catch_signals()};
+                             .interrupt = command_catch_signals(),
+                             .n_watched = o->view || o->speed > 0 ? RUNS_MAX_WATCHED : 0,
+                             .speed = o->speed,
+                             .begun = viewer ? open_viewer : NULL,
+                             .arg = viewer};
     bool ok = runs_execute(&plan, &r, &d);
     int code = command_diag(&d);
     if (!ok && r.error) code = command_fail(EXIT_IO, "%s", r.error);
@@ -200,12 +239,13 @@ static int execute(const struct options *o)
         if (r.interrupted) code = EXIT_INTERRUPTED;
     }
     runs_free(&r);
+    free(viewer);
     return code;
 }
 
 int cmd_run(int argc, char **argv)
 {
-    struct options o = {.record_level = 1};
+    struct options o = {.record_level = -1};
     argp_parse(&argp_run, argc, argv, 0, NULL, &o);
     array_push(&o.overrides, NULL);
     int code = execute(&o);

@@ -29,6 +29,7 @@ const struct command commands[] = {
     {"run", "simulate a scenario under its approaches", cmd_run, &argp_run},
     {"step", "how long a training step is, what it consists of, and whether it fits", cmd_step, &argp_step},
     {"version", "print the version", cmd_version, &argp_version},
+    {"view", "look at a run, or at two side by side, in a window", cmd_view, &argp_view},
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 

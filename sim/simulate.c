@@ -16,6 +16,7 @@
 #include "sim/cluster/network.h"
 #include "sim/kube/kube.h"
 #include "sim/lifecycle.h"
+#include "sim/pace.h"
 #include "sim/queue/policy.h"
 #include "sim/script.h"
 #include "sim/train/train.h"
@@ -334,14 +335,15 @@ bool sim_run(const struct scenario *sc, const struct sim_options *o, struct sim_
     struct sim *s = sim_create(sc, o, &r->error);
     if (!s) return false;
     struct progress progress;
+    struct pace pace;
+    if (o->watch.begun) o->watch.begun(o->watch.arg);
+    pace_begin(&pace, &o->watch, s->out);
     progress_begin(&progress, o->progress, "jobs", s->n_specs);
-    for (uint64_t n = 1; sim_step(s); n++) {
+    for (uint64_t n = 1; !s->interrupted && sim_step(s); n++) {
+        s->interrupted = pace_keep(&pace, sim_now(s), o->interrupt);
         if (n & 4095) continue;
         progress_update(&progress, s->n_ended);
-        if (o->interrupt && *o->interrupt) {
-            s->interrupted = true;
-            break;
-        }
+        s->interrupted |= o->interrupt && *o->interrupt;
     }
     progress_end(&progress);
     return close_run(s, o->keep_run, r);

@@ -20,6 +20,14 @@
 #include "input/scenario.h"
 #include "run/run.h"
 
+/* A run that people look at while it grows: pace.h. */
+struct watch_options {
+    bool watched;          /* its files are brought up to date about once a second */
+    double speed;          /* simulated time passes at most so many times as fast as the wall's; 0: as fast as it can */
+    void (*begun)(void *); /* called once, when the run's directory can be opened; may be NULL */
+    void *arg;
+};
+
 struct sim_options {
     const char *dir;       /* NULL: nothing is written */
     int record_level;      /* 0 none, 1 jobs, 2 full */
@@ -28,6 +36,7 @@ struct sim_options {
     const struct progress_sink *progress; /* progress of a single long run; NULL: silent */
     bool keep_run;         /* the result has the run as run_open would give it, without job rows */
     const volatile int *interrupt; /* set from a signal handler: stop, close the run as interrupted */
+    struct watch_options watch;
 };
 
 struct sim_result {

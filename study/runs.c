@@ -23,7 +23,36 @@ struct work { /* shared by the threads */
     pthread_mutex_t lock;
     atomic_size_t next;
     size_t n, done;
+    size_t n_replications; /* of runs_execute: where the watched cells are */
+    unsigned n_begun;      /* of the watched cells */
 };
+
+static bool is_watched(const struct work *w, const struct runs_cell *c)
+{
+    return c->approach < w->plan->n_watched && c->replication == 0;
+}
+
+/* The i-th cell to be run: the watched ones first. */
+static struct runs_cell *cell_at(const struct work *w, size_t i)
+{
+    size_t watched = w->plan->n_watched, at = 0;
+    if (!watched) return &w->cells[i];
+    if (i < watched) return &w->cells[i * w->n_replications];
+    for (size_t others = i - watched; is_watched(w, &w->cells[at]) || others; at++) others -= !is_watched(w, &w->cells[at]);
+    return &w->cells[at];
+}
+
+static void on_begun(void *arg)
+{
+    struct work *w = arg;
+    char *dirs[RUNS_MAX_WATCHED];
+    pthread_mutex_lock(&w->lock);
+    bool all = ++w->n_begun == w->plan->n_watched;
+    pthread_mutex_unlock(&w->lock);
+    if (!all || !w->plan->begun) return;
+    for (unsigned i = 0; i < w->plan->n_watched; i++) dirs[i] = cell_at(w, i)->dir;
+    w->plan->begun(w->plan->arg, dirs, w->plan->n_watched);
+}
 
 static void run_cell(struct work *w, struct runs_cell *c)
 {
@@ -33,6 +62,7 @@ static void run_cell(struct work *w, struct runs_cell *c)
                             .force = w->plan->force,
                             .keep_run = w->plan->keep_run,
                             .interrupt = w->plan->interrupt};
+    if (is_watched(w, c)) o.watch = (struct watch_options){true, w->plan->speed, on_begun, w};
     c->ok = sim_run(c->scenario, &o, &c->result);
     c->done = true;
     pthread_mutex_lock(&w->lock);
@@ -47,16 +77,17 @@ static void *worker(void *arg)
     for (;;) {
         size_t i = atomic_fetch_add(&w->next, 1);
         if (i >= w->n || (w->plan->interrupt && *w->plan->interrupt)) return NULL;
-        run_cell(w, &w->cells[i]);
+        run_cell(w, cell_at(w, i));
     }
 }
 
-bool runs_cells(const struct runs_plan *p, struct runs_cell *cells, size_t n)
+static bool run_all(const struct runs_plan *p, struct runs_cell *cells, size_t n, size_t n_replications)
 {
-    struct work w = {.plan = p, .cells = cells, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct work w = {.plan = p, .cells = cells, .n = n, .n_replications = n_replications, .lock = PTHREAD_MUTEX_INITIALIZER};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t threads = p->threads ? p->threads : cores > 0 ? (size_t)cores : 1;
     bool all = true;
+    if (threads < p->n_watched) threads = p->n_watched;
     if (threads > n) threads = n;
     progress_begin(&w.progress, p->progress, "runs", n);
     pthread_t *ids = xcalloc(threads + 1, sizeof *ids);
@@ -67,6 +98,13 @@ bool runs_cells(const struct runs_plan *p, struct runs_cell *cells, size_t n)
     free(ids);
     for (size_t i = 0; i < n; i++) all &= cells[i].done && !cells[i].result.interrupted;
     return all;
+}
+
+bool runs_cells(const struct runs_plan *p, struct runs_cell *cells, size_t n)
+{
+    struct runs_plan unwatched = *p;
+    unwatched.n_watched = 0;
+    return run_all(&unwatched, cells, n, 1);
 }
 
 static char *cell_dir(const struct runs_plan *p, const struct runs *r, const struct runs_cell *c)
@@ -120,7 +158,9 @@ bool runs_execute(const struct runs_plan *p, struct runs *r, struct diag *d)
         r->cells[i].scenario = r->scenarios[r->cells[i].approach];
         r->cells[i].dir = cell_dir(p, r, &r->cells[i]);
     }
-    r->interrupted = !runs_cells(p, r->cells, n);
+    struct runs_plan plan = *p;
+    if (plan.n_watched > r->n_approaches) plan.n_watched = r->n_approaches;
+    r->interrupted = !run_all(&plan, r->cells, n, r->n_replications);
     for (size_t i = 0; i < n && !r->error; i++)
         if (r->cells[i].done && !r->cells[i].ok) r->error = xstrdup(r->cells[i].result.error);
     return !r->error;

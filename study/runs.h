@@ -9,6 +9,7 @@
  * Directories: OUT/<approach>/<replication>/, a level left out when single. `out` NULL: nothing is written.
  * Each cell is a simulation of its own, so the number of threads changes no result. SIGINT: cells under way close as
  * interrupted, the others are not begun; `interrupted` is set.
+ * Watched cells are begun first and at once, on a thread each even where fewer were asked for; only they are slowed down.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -25,6 +26,8 @@
 #include "input/scenario.h"
 #include "sim/simulate.h"
 
+enum { RUNS_MAX_WATCHED = 2 };
+
 struct runs_plan {
     const char *scenario;         /* file; "-": stdin */
     const char *const *approaches; /* NULL: all of the scenario */
@@ -38,6 +41,10 @@ struct runs_plan {
     bool keep_run;                /* cells keep what metrics need: result.run */
     const struct progress_sink *progress; /* of anything over a second; NULL: silent */
     const volatile int *interrupt;
+    unsigned n_watched;           /* replication 0 of so many approaches, the first ones, is watched (sim/pace.h); <= RUNS_MAX_WATCHED */
+    double speed;                 /* of watched runs; 0: as fast as they can */
+    void (*begun)(void *, char **dirs, unsigned n); /* once all watched runs can be opened, from one of the threads; may be NULL */
+    void *arg;
 };
 
 struct runs_cell {

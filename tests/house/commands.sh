@@ -144,6 +144,14 @@ expect 3 "" "no name for an approach" run $tiny -s '/approaches/..={}' -o "$out/
 [ ! -e "$out/run.json" ] || { echo "commands: a run escaped its directory" >&2; bad=1; }
 expect 0 '^"a,""b",0,complete' "" run $tiny -n 1 --format csv -a 'a,"b' -s '/approaches/a,"b={"admission":"fifo"}'
 expect 3 "" "POINTER=VALUE" run $tiny -s /run/seed
+expect 0 "^strict .* complete" "" run $tiny -a strict -n 1 --pace 100000x
+expect 2 "" "takes a speed" run $tiny --pace fast
+expect 2 "" "needs --output" run $tiny --view
+expect 2 "" "not --record none" run $tiny --view -o "$out/viewed" -r none
+expect 0 "trainyard-view" "" view --help
+mkdir "$out/bare" && cp "$program" "$out/bare/" # without the viewer beside it
+(PATH=$out; "$out/bare/trainyard" view "$out/runs" 2>"$out/stderr"; [ $? = 4 ]) && grep -q "make install" "$out/stderr" ||
+    { echo "commands: view says nothing without its viewer" >&2; bad=1; }
 mkdir "$out/mine" && cp $tiny "$out/mine/scenario.json"
 expect 4 "" "no run's" run "$out/mine/scenario.json" -a strict -n 1 -o "$out/mine" --force # its own input
 cmp -s $tiny "$out/mine/scenario.json" || { echo "commands: a run replaced the user's scenario" >&2; bad=1; }
