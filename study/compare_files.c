@@ -4,10 +4,12 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_write.h"
 #include "study/compare.h"
 #include "study/compare_jobs.h"
+#include "study/compare_words.h"
 #include "study/figures.h"
 
 enum { COMPARE_FORMAT = 1 };
@@ -158,11 +160,24 @@ static void write_changes(struct json_writer *w, const char *key, const struct j
     json_write_end(w);
 }
 
+static void write_words(struct json_writer *w, const struct compare *c, const struct compare_pair *p)
+{
+    struct str lines = {0};
+    compare_sentences(c, p, &lines);
+    json_write_key(w, "words");
+    json_write_array(w);
+    for (const char *line = str_text(&lines), *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        json_write_string_n(w, line, (size_t)(end - line));
+    json_write_end(w);
+    str_free(&lines);
+}
+
 static void write_pair(struct json_writer *w, const struct compare *c, const struct compare_pair *p)
 {
     json_write_object(w);
     figure_string(w, "base", c->approaches[0].name);
     figure_string(w, "other", c->approaches[p->other].name);
+    write_words(w, c, p);
     write_metrics(w, c, p);
     write_gpu_time(w, p);
     write_completion(w, p);

@@ -82,9 +82,7 @@ static void sentence(struct str *out, const struct compare *c, const struct comp
         str_append(&s, ")");
     }
     str_append(&s, about);
-    str_append(out, "  * ");
-    words_wrapped(out, str_text(&s), 4, WIDTH);
-    str_append(out, "\n");
+    str_printf(out, "%s\n", str_text(&s));
     str_free(&s);
     str_free(&amount);
 }
@@ -113,9 +111,7 @@ static void topics_line(struct str *out, const char *lead, struct str *list)
     struct str s = {0};
     if (!list->n) return;
     str_printf(&s, "%s %s.", lead, str_text(list));
-    str_append(out, "  * ");
-    words_wrapped(out, str_text(&s), 4, WIDTH);
-    str_append(out, "\n");
+    str_printf(out, "%s\n", str_text(&s));
     str_free(&s);
     str_free(list);
 }
@@ -174,11 +170,7 @@ static void where_from(struct str *out, const struct compare_pair *p)
             str_append(&s, "No difference is shown in the mean time to completion, but in parts of it: ");
         append_part(&s, part, fabs(x), shown ? "from" : x < 0 ? "less for" : "more for");
     }
-    if (s.n) {
-        str_append(out, "  * ");
-        words_wrapped(out, str_text(&s), 4, WIDTH);
-        str_append(out, ".\n");
-    }
+    if (s.n) str_printf(out, "%s.\n", str_text(&s));
     str_free(&s);
 }
 
@@ -198,17 +190,14 @@ static void against_the_trend(struct str *out, const struct compare *c, const st
         str_printf(&s, " %s on average (95 %% interval ", later ? "later" : "sooner");
         range_text(&s, &t->jct.difference, &u, sooner);
         str_append(&s, ").");
-        str_append(out, "  * ");
-        words_wrapped(out, str_text(&s), 4, WIDTH);
-        str_append(out, "\n");
+        str_printf(out, "%s\n", str_text(&s));
         str_free(&s);
     }
 }
 
-void compare_plain_words(const struct compare *c, const struct compare_pair *p, struct str *out)
+void compare_sentences(const struct compare *c, const struct compare_pair *p, struct str *out)
 {
     struct str none = {0}, same = {0};
-    str_printf(out, "\nIn plain words: %s against %s\n", other_name(c, p), c->approaches[0].name);
     size_t before = out->n;
     for (size_t i = 0; i < N_CLAIMS; i++) {
         size_t m = (size_t)metric_find(claims[i].metric);
@@ -230,5 +219,19 @@ void compare_plain_words(const struct compare *c, const struct compare_pair *p, 
     }
     topics_line(out, "No difference shown in:", &none);
     topics_line(out, "Exactly the same:", &same);
-    if (out->n == before) str_append(out, "  * Nothing happened that could be compared.\n");
+    if (out->n == before) str_append(out, "Nothing happened that could be compared.\n");
+}
+
+void compare_plain_words(const struct compare *c, const struct compare_pair *p, struct str *out)
+{
+    struct str lines = {0};
+    str_printf(out, "\nIn plain words: %s against %s\n", other_name(c, p), c->approaches[0].name);
+    compare_sentences(c, p, &lines);
+    for (char *line = lines.s, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        str_append(out, "  * ");
+        words_wrapped(out, line, 4, WIDTH);
+        str_append(out, "\n");
+    }
+    str_free(&lines);
 }

@@ -1,5 +1,6 @@
-/* compare_words.h - the sentences of a comparison; for study/ only.
+/* compare_words.h - the sentences of a comparison.
  *
+ *     compare_sentences(c, &c->pairs[0], &out);       // one a line
  *     compare_plain_words(c, &c->pairs[0], &out);     // a heading and bullets of at most 100 columns
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -9,6 +10,7 @@
 
 #include "study/compare.h"
 
+void compare_sentences(const struct compare *, const struct compare_pair *, struct str *out);
 void compare_plain_words(const struct compare *, const struct compare_pair *, struct str *out);
 
 #endif
