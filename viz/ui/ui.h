@@ -100,6 +100,7 @@ struct ui {
     bool dirty;                /* the picture changed */
     bool quit;
     char message[256];         /* in the status line until the next event */
+    struct memo *memos;        /* memo.h */
     struct ui_private *private;
 };
 

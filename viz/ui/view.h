@@ -34,6 +34,7 @@ struct view_kind {
     void (*draw)(struct ui *, const struct pane *, struct draw_list *);
     bool (*key)(struct ui *, const struct pane *, int key, unsigned mods);     /* true: taken. Asked before the common table */
     bool (*hover)(struct ui *, const struct pane *, float x, float y, struct hover *); /* false: nothing there */
+    bool (*click)(struct ui *, const struct pane *, float x, float y, unsigned mods);  /* left button; true: taken (a triangle, a link). Else what hover tells is selected */
     void (*wheel)(struct ui *, const struct pane *, float rows);               /* scroll; NULL: none */
     void (*dump)(struct ui *, const struct pane *, struct json_writer *);      /* members of an open object: all that the picture tells */
 };
