@@ -89,6 +89,9 @@ struct ui {
     enum ui_colour_by colour_by;
     uint32_t isolated;         /* a show + 1 that the legend isolates; 0: all */
     bool by_job;               /* Gantt: a row a job */
+    bool normalise;            /* curves and ledger: each run to its own scale */
+    bool large;                /* curves: the chosen one alone */
+    unsigned ledger_by;        /* ledger: enum ledger_by of views/ledger.c */
     struct hmap *collapsed;    /* racks and nodes that are folded: key of gantt.h */
     float scroll[16];          /* of each view, in its own rows or pixels */
     unsigned focus;            /* row or item with the keyboard focus, of the view */

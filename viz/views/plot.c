@@ -1,0 +1,213 @@
+/* plot.c - see plot.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "viz/views/plot.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "study/words.h"
+
+/* ---- scales ---- */
+
+static bool is_count(const char *unit)
+{
+    return !strcmp(unit, "jobs") || !strcmp(unit, "GPUs");
+}
+
+struct plot_scale plot_scale_of(const char *unit, double most, unsigned ticks)
+{
+    struct plot_scale s = {unit, 1, 1};
+    if (!strcmp(unit, "ratio") && most <= 1) return (struct plot_scale){unit, 1, ticks >= 4 ? 0.25 : 0.5};
+    if (!(most > 0)) return s;
+    double raw = most / (ticks ? ticks : 1), decade = pow(10, floor(log10(raw)));
+    static const double steps[] = {1, 2, 5, 10};
+    for (size_t i = 0; i < 4; i++) {
+        s.step = steps[i] * decade;
+        if (s.step * (ticks ? ticks : 1) >= most * (1 - 1e-9)) break;
+    }
+    if (is_count(unit) && s.step < 1) s.step = 1;
+    s.top = s.step * ceil(most / s.step - 1e-9);
+    return s;
+}
+
+float plot_y(struct box plot, const struct plot_scale *s, double value)
+{
+    double part = value / s->top;
+    return plot.y + plot.h * (float)(1 - (part < 0 ? 0 : part > 1 ? 1 : part));
+}
+
+/* ---- amounts ---- */
+
+static void bytes_per_s(struct str *s, double value)
+{
+    units_format_bytes(s, (int64_t)llround(value));
+    str_append(s, "/s");
+}
+
+void plot_amount(struct str *s, const char *unit, double value)
+{
+    if (!strcmp(unit, "bytes/s")) bytes_per_s(s, value);
+    else if (is_count(unit)) {
+        words_number(s, value);
+        str_printf(s, " %s", value == 1 && !strcmp(unit, "jobs") ? "job" : value == 1 ? "GPU" : unit);
+    } else words_amount(s, unit, value);
+}
+
+void plot_amount_short(struct str *s, const char *unit, double value)
+{
+    if (is_count(unit)) words_number(s, value);
+    else plot_amount(s, unit, value);
+}
+
+void plot_name(struct str *s, const char *name)
+{
+    words_name(s, name);
+}
+
+/* ---- texts ---- */
+
+float plot_text(struct draw_list *d, float x, float y, enum align align, enum role role, const char *fmt, ...)
+{
+    struct str s = {0};
+    va_list args;
+    va_start(args, fmt);
+    str_vprintf(&s, fmt, args);
+    va_end(args);
+    float w = draw_text(d, x, y, &(struct text_style){.role = role, .align = align}, str_text(&s));
+    str_free(&s);
+    return w;
+}
+
+float plot_bold(struct draw_list *d, float x, float y, enum role role, const char *text)
+{
+    return draw_text(d, x, y, &(struct text_style){.face = FACE_BOLD, .role = role}, text);
+}
+
+void plot_text_within(struct draw_list *d, float x, float y, float width, enum role role, const char *text)
+{
+    draw_text(d, x, y, &(struct text_style){.role = role, .max_width = width > 1 ? width : 1}, text);
+}
+
+/* How many bytes of the text go on one line: as many words as fit, one at least. */
+static size_t line_bytes(const struct draw_list *d, const char *text, float width)
+{
+    size_t n = strlen(text), fits = text_fits(draw_text_engine(d), FACE_SANS, draw_theme(d)->font_size, text, width);
+    if (fits >= n) return n;
+    size_t at = fits;
+    while (at > 0 && text[at] != ' ') at--;
+    return at > 0 ? at : fits > 0 ? fits : 1;
+}
+
+float plot_paragraph(struct draw_list *d, float x, float y, float width, enum role role, const char *text)
+{
+    while (*text) {
+        size_t n = line_bytes(d, text, width);
+        plot_text(d, x, y, ALIGN_LEFT, role, "%.*s", (int)n, text);
+        y += draw_theme(d)->line;
+        text += n;
+        while (*text == ' ') text++;
+    }
+    return y;
+}
+
+/* ---- axes ---- */
+
+void plot_axis(struct draw_list *d, struct box plot, const struct plot_scale *s)
+{
+    const struct theme *t = draw_theme(d);
+    unsigned n = (unsigned)lround(s->top / s->step);
+    for (unsigned i = 0; i <= n; i++) {
+        float y = floorf(plot_y(plot, s, i * s->step)) + 0.5f;
+        if (i == 0) y = plot.y + plot.h - 0.5f;
+        draw_line(d, (struct point){plot.x, y}, (struct point){plot.x + plot.w, y}, t->role[ROLE_GRID], 1);
+        if (plot.h < t->line * (float)(n + 1) * 0.8f && i > 0 && i < n) continue;
+        if (plot.h < t->line * 1.6f && i == 0) continue;
+        struct str text = {0};
+        plot_amount_short(&text, s->unit, i * s->step);
+        float top = plot.y + t->font_size * 0.8f, base = plot.y + plot.h - 1, at = y + t->font_size * 0.36f;
+        plot_text(d, plot.x - t->pad * 0.75f, fminf(fmaxf(at, top), base), ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", str_text(&text));
+        str_free(&text);
+    }
+}
+
+/* ---- lines and stacks ---- */
+
+void plot_line(struct draw_list *d, struct box plot, const struct plot_scale *s, const struct curve_column *col, unsigned n, uint32_t argb)
+{
+    struct point *p = xcalloc(2 * (size_t)n + 2, sizeof *p);
+    uint32_t panel = draw_theme(d)->role[ROLE_PANEL];
+    for (unsigned i = 0; i < n; i++) {
+        float x = plot.x + (float)i + 0.5f;
+        p[i] = (struct point){x, plot_y(plot, s, col[i].most)};
+        p[2 * n - 1 - i] = (struct point){x, plot_y(plot, s, col[i].least)};
+    }
+    draw_polygon(d, p, 2 * (size_t)n, theme_mix(panel, argb, 0.4f), PATTERN_SOLID);
+    for (unsigned i = 0; i < n; i++) p[i].y = plot_y(plot, s, col[i].mean);
+    draw_polyline(d, p, n, argb, 1.5f);
+    free(p);
+}
+
+bool plot_layer(struct draw_list *d, struct box plot, const struct plot_scale *s, const struct curve_column *col, unsigned n, double *below,
+                double factor, uint32_t argb, enum pattern pattern)
+{
+    unsigned first = n, last = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (col[i].mean > 0) {
+            first = first < i ? first : i;
+            last = i;
+        }
+    if (first == n) return false;
+    unsigned m = last - first + 1;
+    struct point *p = xcalloc(4 * (size_t)m, sizeof *p);
+    for (unsigned i = 0; i < m; i++) { /* a column is a step: both of its edges */
+        double from = below[first + i], to = from + col[first + i].mean * factor;
+        float x = plot.x + (float)(first + i), top = plot_y(plot, s, to), bottom = plot_y(plot, s, from);
+        p[2 * i] = (struct point){x, top};
+        p[2 * i + 1] = (struct point){x + 1, top};
+        p[4 * m - 1 - 2 * i] = (struct point){x, bottom};
+        p[4 * m - 2 - 2 * i] = (struct point){x + 1, bottom};
+        below[first + i] = to;
+    }
+    draw_polygon(d, p, 4 * (size_t)m, argb, pattern);
+    free(p);
+    return true;
+}
+
+/* ---- states ---- */
+
+struct look plot_look(const struct ui *u, unsigned show)
+{
+    struct look look = theme_look(&u->theme, show);
+    if (u->colour_by == COLOUR_STATE && u->isolated && u->isolated - 1 != show) look.argb = u->theme.role[ROLE_GREYED];
+    return look;
+}
+
+void plot_swatch(struct draw_list *d, float x, float baseline, struct look look)
+{
+    float size = roundf(draw_theme(d)->font_size * 0.85f);
+    draw_fill(d, (struct box){roundf(x), roundf(baseline - size + 1), size, size}, look.argb, look.pattern);
+}
+
+static void add_class(unsigned *n, unsigned shows[N_SHOWS], enum activity_class class)
+{
+    for (unsigned show = 0; show < N_ACTIVITIES; show++)
+        if (show_class(show) == class) shows[(*n)++] = show;
+}
+
+unsigned plot_stack_order(unsigned shows[N_SHOWS])
+{
+    unsigned n = 0;
+    shows[n++] = SHOW_WORK;
+    add_class(&n, shows, CLASS_WORK);
+    shows[n++] = SHOW_REDONE;
+    add_class(&n, shows, CLASS_HELD);
+    add_class(&n, shows, CLASS_DOWN);
+    add_class(&n, shows, CLASS_ABSENT);
+    return n;
+}
