@@ -68,7 +68,9 @@ struct ui_run {
     bool *passes;              /* by job: whether the filter lets it through; recomputed with it */
 };
 
-struct ui_layout { struct box window, title, tabs, body, details, axis, status; }; /* body: for the views */
+/* Where things are; a part that is not shown has no height or width. body: for the views; panes share it, with the
+ * ribbon of differences between them. */
+struct ui_layout { struct box window, title, tabs, notes, legend, body, ribbon, details, axis, status; };
 
 struct ui {
     struct ui_run runs[UI_MAX_RUNS];
@@ -87,7 +89,7 @@ struct ui {
     int64_t mark_from_ns, mark_to_ns; /* selected range; -1: none */
     struct ui_selection selection;
     enum ui_colour_by colour_by;
-    uint32_t isolated;         /* a show + 1 that the legend isolates; 0: all */
+    uint32_t isolated;         /* what the legend isolates, + 1: a show, or a queue or team by its place in the legend; 0: all */
     bool by_job;               /* Gantt: a row a job */
     bool normalise;            /* curves and ledger: each run to its own scale */
     bool large;                /* curves: the chosen one alone */
@@ -111,9 +113,10 @@ struct ui_options {
     unsigned theme;
     float font_scale;          /* 1 */
     bool follow, animate;
+    const char *error;         /* with no scene: what the window says instead of showing a run */
 };
 
-/* The scenes stay the caller's and must outlive it. */
+/* The scenes stay the caller's and must outlive it. n 0: a window that only tells options->error. */
 struct ui *ui_create(struct scene *const *scenes, unsigned n, const struct text_engine *, const struct ui_options *);
 void ui_destroy(struct ui *);
 void ui_event(struct ui *, const struct ui_event *);

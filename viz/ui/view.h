@@ -20,6 +20,9 @@ struct pane {
 
 enum view_axis { AXIS_NONE, AXIS_TIME };  /* with AXIS_TIME the frame draws the shared time axis below and the cursor over it */
 
+/* Which states the legend lists: of GPU rows, of job rows, or of what the Gantt's rows are now. */
+enum view_legend { LEGEND_NONE = 0, LEGEND_GPUS = 1, LEGEND_JOBS = 2, LEGEND_ROWS = 4 };
+
 /* What is below the pointer: a line or more of text, and what a click selects. */
 struct hover {
     struct str *text;
@@ -37,6 +40,7 @@ struct view_kind {
     bool (*click)(struct ui *, const struct pane *, float x, float y, unsigned mods);  /* left button; true: taken (a triangle, a link). Else what hover tells is selected */
     void (*wheel)(struct ui *, const struct pane *, float rows);               /* scroll; NULL: none */
     void (*dump)(struct ui *, const struct pane *, struct json_writer *);      /* members of an open object: all that the picture tells */
+    unsigned legend;           /* enum view_legend, ored */
 };
 
 /* Of view_kinds.c: to add a view, define `const struct view_kind view_NAME` and add its name there. */

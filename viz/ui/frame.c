@@ -1,0 +1,302 @@
+/* frame.c - the window around the views: title, tabs, notes, legend, panes, time axis, cursor, details, status line.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/version.h"
+#include "viz/ui/private.h"
+#include "viz/ui/time_axis.h"
+
+float ui_label(const struct ui *u, struct draw_list *d, struct box b, struct text_style style, const char *text)
+{
+    float size = style.size > 0 ? style.size : u->theme.font_size;
+    float ascent = text_ascent(u->text, style.face, size), descent = text_descent(u->text, style.face, size);
+    return draw_text(d, b.x, roundf(b.y + (b.h + ascent - descent) / 2), &style, text);
+}
+
+void ui_hit(struct ui *u, struct box b, enum area area, unsigned index)
+{
+    array_push(&u->private->hits, (struct hit){b, area, index});
+}
+
+/* ---- layout ---- */
+
+static bool two_panes(const struct ui *u)
+{
+    const struct view_kind *k = ui_kind(u);
+    return k && !k->whole && u->n_runs > 1 && u->show == UI_BOTH;
+}
+
+static bool has_ribbon(const struct ui *u)
+{
+    const struct view_kind *k = ui_kind(u);
+    return k && u->n_runs > 1 && k->axis == AXIS_TIME;
+}
+
+static const char *first_note(const struct ui *u, unsigned *run)
+{
+    for (*run = 0; *run < u->n_runs; ++*run)
+        if (u->runs[*run].scene->notes) return u->runs[*run].scene->notes;
+    return u->private->differ;
+}
+
+static struct box take_top(struct box *rest, float h)
+{
+    h = fminf(h, rest->h);
+    struct box b = {rest->x, rest->y, rest->w, h};
+    rest->y += h;
+    rest->h -= h;
+    return b;
+}
+
+static struct box take_bottom(struct box *rest, float h)
+{
+    h = fminf(h, rest->h);
+    rest->h -= h;
+    return (struct box){rest->x, rest->y + rest->h, rest->w, h};
+}
+
+/* The body is shared by one pane or two, each below a line that names its run; the ribbon lies between or below. */
+static void panes_make(struct ui *u)
+{
+    struct ui_private *p = u->private;
+    struct ui_layout *l = &u->layout;
+    float head = u->n_runs > 1 ? roundf(u->theme.line + u->theme.pad / 2) : 0;
+    const struct view_kind *k = ui_kind(u);
+    struct box rest = l->body;
+    l->ribbon = (struct box){rest.x, rest.y + rest.h, rest.w, 0};
+    p->n_panes = 0;
+    if (!k) return;
+    if (two_panes(u)) {
+        float ribbon = has_ribbon(u) ? roundf(u->theme.line * 1.25f) : u->theme.pad, half = floorf((rest.h - ribbon) / 2);
+        struct box a = take_top(&rest, half);
+        l->ribbon = take_top(&rest, ribbon);
+        take_top(&a, head);
+        take_top(&rest, head);
+        p->pane[p->n_panes++] = (struct pane){a, 0};
+        p->pane[p->n_panes++] = (struct pane){rest, 1};
+        return;
+    }
+    if (has_ribbon(u)) l->ribbon = take_bottom(&rest, roundf(u->theme.line * 1.25f));
+    if (!k->whole) take_top(&rest, head);
+    p->pane[p->n_panes++] = (struct pane){rest, u->show == UI_ONLY_B && u->n_runs > 1};
+}
+
+void ui_layout_make(struct ui *u)
+{
+    struct ui_layout *l = &u->layout;
+    const struct theme *t = &u->theme;
+    const struct view_kind *k = ui_kind(u);
+    struct box rest = {0, 0, u->w, u->h};
+    unsigned run;
+    *l = (struct ui_layout){.window = rest};
+    l->title = take_top(&rest, roundf(t->line + t->pad));
+    l->tabs = take_top(&rest, roundf(t->line + 1.5f * t->pad));
+    l->status = take_bottom(&rest, roundf(t->line + t->pad));
+    if (first_note(u, &run)) l->notes = take_top(&rest, roundf(t->line + t->pad / 2));
+    if (u->details && u->n_runs) {
+        float w = roundf(fminf(fmaxf(rest.w * 0.24f, 22 * t->font_size), 32 * t->font_size));
+        if (w < rest.w * 0.5f) l->details = (struct box){rest.x + rest.w - w, rest.y, w, rest.h};
+        rest.w -= l->details.w;
+    }
+    l->legend = take_top(&rest, roundf(legend_height(u, rest.w)));
+    if (k && k->axis == AXIS_TIME) l->axis = take_bottom(&rest, roundf(t->line + t->pad));
+    l->body = rest;
+    panes_make(u);
+}
+
+struct box view_plot(const struct ui *u, const struct view_kind *k, struct box pane)
+{
+    float labels = k->labels ? fminf(k->labels(u), pane.w / 2) : 0;
+    return (struct box){pane.x + labels, pane.y, pane.w - labels, pane.h};
+}
+
+struct box ui_plot(const struct ui *u)
+{
+    const struct view_kind *k = ui_kind(u);
+    return k ? view_plot(u, k, u->layout.body) : u->layout.body;
+}
+
+/* ---- title, tabs, notes ---- */
+
+static void title_text(const struct ui *u, struct str *to)
+{
+    if (!u->n_runs) return;
+    str_append(to, u->runs[0].scene->title);
+    if (u->n_runs > 1) str_printf(to, "   ·   %s", u->runs[1].scene->title);
+}
+
+static void title_draw(struct ui *u, struct draw_list *d, struct box b)
+{
+    struct str left = {0}, right = {0};
+    const struct theme *t = &u->theme;
+    title_text(u, &left);
+    if (u->n_runs) {
+        const struct run *r = u->runs[0].scene->run;
+        str_printf(&right, "%s time   ·   seed %llu   ·   ", strcmp(r->back_end, "sim") == 0 ? "simulated" : "wall-clock", (unsigned long long)r->seed);
+    }
+    str_append(&right, "Trainyard " TRAINYARD_VERSION);
+    draw_rect(d, b, ROLE_BAR);
+    float taken = ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, (struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT}, str_text(&right));
+    struct text_style bold = {.face = FACE_BOLD, .max_width = b.w - taken - 4 * t->pad};
+    if (bold.max_width > 0) ui_label(u, d, (struct box){b.x + t->pad, b.y, b.w, b.h}, bold, str_text(&left));
+    str_free(&left);
+    str_free(&right);
+}
+
+static void tabs_draw(struct ui *u, struct draw_list *d, struct box b)
+{
+    const struct theme *t = &u->theme;
+    float x = b.x + t->pad / 2;
+    draw_rect(d, b, ROLE_BAR);
+    draw_rect(d, (struct box){b.x, b.y + b.h - 1, b.w, 1}, ROLE_BORDER);
+    for (unsigned i = 0; i < n_view_kinds; i++) {
+        char number[16];
+        bool here = u->view == i;
+        snprintf(number, sizeof number, "%u", i + 1);
+        enum face face = here ? FACE_BOLD : FACE_SANS;
+        float key = text_width(u->text, FACE_SANS, t->font_size, number) + t->pad / 2;
+        struct box tab = {x, b.y, ceilf(key + text_width(u->text, FACE_BOLD, t->font_size, view_kinds[i]->title) + 2 * t->pad), b.h};
+        if (here) draw_rect(d, (struct box){tab.x, tab.y, tab.w, tab.h}, ROLE_BACKGROUND);
+        if (here) draw_rect(d, (struct box){tab.x, tab.y, tab.w, 2}, ROLE_ACCENT);
+        ui_label(u, d, (struct box){tab.x + t->pad, tab.y, tab.w, tab.h}, (struct text_style){.role = ROLE_TEXT_DIM}, number);
+        ui_label(u, d, (struct box){tab.x + t->pad + key, tab.y, tab.w, tab.h}, (struct text_style){.face = face}, view_kinds[i]->title);
+        if (u->private->area == AREA_TABS && u->private->item == i) draw_frame(d, tab, t->role[ROLE_ACCENT], 2);
+        ui_hit(u, tab, AREA_TABS, i);
+        x += tab.w;
+    }
+    struct text_style hint = {.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT};
+    if (x + 12 * t->font_size < b.x + b.w) ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, hint, "? keys    / search");
+}
+
+/* The first line of the notes; all of them are in the details when nothing is selected. */
+static void notes_draw(struct ui *u, struct draw_list *d, struct box b)
+{
+    unsigned run;
+    const char *note = first_note(u, &run);
+    if (!note || b.h <= 0) return;
+    struct str s = {0};
+    str_append(&s, "⚠ ");
+    if (u->n_runs > 1 && run < u->n_runs) str_printf(&s, "%c: ", 'A' + run);
+    str_append_n(&s, note, strcspn(note, "\n"));
+    draw_rect(d, b, ROLE_PANEL);
+    draw_rect(d, (struct box){b.x, b.y, 3, b.h}, ROLE_WARNING);
+    ui_label(u, d, (struct box){b.x + u->theme.pad, b.y, b.w, b.h}, (struct text_style){.max_width = b.w - 2 * u->theme.pad}, str_text(&s));
+    str_free(&s);
+}
+
+/* ---- panes ---- */
+
+static void pane_head(struct ui *u, struct draw_list *d, const struct pane *p)
+{
+    float h = roundf(u->theme.line + u->theme.pad / 2);
+    struct box b = {p->box.x, p->box.y - h, p->box.w, h};
+    char name[2] = {(char)('A' + p->run), 0};
+    draw_rect(d, b, ROLE_PANEL);
+    float w = ui_label(u, d, (struct box){b.x + u->theme.pad, b.y, b.w, b.h}, (struct text_style){.face = FACE_BOLD, .role = ROLE_ACCENT}, name);
+    struct text_style style = {.max_width = b.w - w - 3 * u->theme.pad};
+    ui_label(u, d, (struct box){b.x + w + 2 * u->theme.pad, b.y, b.w, b.h}, style, u->runs[p->run].scene->title);
+}
+
+static void mark_draw(struct ui *u, struct draw_list *d, struct box plot)
+{
+    if (u->mark_from_ns < 0) return;
+    float a = fmaxf(ui_x_of(u, plot, u->mark_from_ns), plot.x), b = fminf(ui_x_of(u, plot, u->mark_to_ns), plot.x + plot.w);
+    if (b <= a) return;
+    uint32_t argb = u->theme.role[ROLE_SELECTION];
+    draw_line(d, (struct point){a, plot.y}, (struct point){a, plot.y + plot.h}, argb, 2);
+    draw_line(d, (struct point){b, plot.y}, (struct point){b, plot.y + plot.h}, argb, 2);
+    draw_rect(d, (struct box){a, plot.y, b - a, 3}, ROLE_SELECTION);
+}
+
+static void cursor_draw(struct ui *u, struct draw_list *d, struct box plot)
+{
+    float x = roundf(ui_x_of(u, plot, u->cursor_ns));
+    if (u->cursor_ns < u->from_ns || u->cursor_ns > u->to_ns) return;
+    draw_rect(d, (struct box){fminf(x, plot.x + plot.w - 1), plot.y, 1, plot.h}, ROLE_CURSOR);
+}
+
+static void pane_draw(struct ui *u, struct draw_list *d, const struct pane *p)
+{
+    const struct view_kind *k = ui_kind(u);
+    struct box plot = view_plot(u, k, p->box);
+    if (u->n_runs > 1 && !k->whole) pane_head(u, d, p);
+    if (p->box.h < 1 || p->box.w < 1) return;
+    draw_clip(d, p->box);
+    if (k->axis == AXIS_TIME) time_axis_grid(u, d, plot);
+    k->draw(u, p, d);
+    if (k->axis == AXIS_TIME) {
+        mark_draw(u, d, plot);
+        cursor_draw(u, d, plot);
+    }
+    draw_unclip(d);
+}
+
+static void cursor_label(struct ui *u, struct draw_list *d, struct box axis, struct box plot)
+{
+    struct str s = {0};
+    if (u->cursor_ns < u->from_ns || u->cursor_ns > u->to_ns) return;
+    time_text_in(&s, u->cursor_ns, u->to_ns - u->from_ns);
+    float w = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) + u->theme.pad;
+    float x = fminf(fmaxf(ui_x_of(u, plot, u->cursor_ns) - w / 2, plot.x), axis.x + axis.w - w);
+    struct box b = {roundf(x), axis.y + 1, ceilf(w), axis.h - 1};
+    draw_rect(d, b, ROLE_CURSOR);
+    ui_label(u, d, (struct box){b.x + b.w / 2, b.y, 0, b.h}, (struct text_style){.role = ROLE_TEXT_ON_ACCENT, .align = ALIGN_CENTRE}, str_text(&s));
+    str_free(&s);
+}
+
+static void axis_draw(struct ui *u, struct draw_list *d)
+{
+    struct box axis = u->layout.axis, plot = ui_plot(u);
+    if (axis.h <= 0) return;
+    draw_rect(d, axis, ROLE_PANEL);
+    time_axis_draw(u, d, axis, plot);
+    cursor_label(u, d, axis, plot);
+}
+
+void view_empty(const struct ui *u, struct draw_list *d, struct box b, const char *why, const char *what_to_do)
+{
+    const struct theme *t = &u->theme;
+    float y = b.y + b.h / 2 - t->line, width = b.w - 4 * t->pad;
+    struct text_style head = {.face = FACE_BOLD, .size = t->font_size * 1.25f, .align = ALIGN_CENTRE, .max_width = width};
+    struct text_style body = {.role = ROLE_TEXT_DIM, .align = ALIGN_CENTRE, .max_width = width};
+    ui_label(u, d, (struct box){b.x + b.w / 2, y, 0, t->line}, head, why);
+    ui_label(u, d, (struct box){b.x + b.w / 2, y + 1.75f * t->line, 0, t->line}, body, what_to_do);
+}
+
+static void body_draw(struct ui *u, struct draw_list *d)
+{
+    if (!u->n_runs) {
+        view_empty(u, d, u->layout.body, u->private->error ? u->private->error : "No run is open", "trainyard run SCENARIO.json -o DIR makes runs; trainyard-view DIR shows them");
+        return;
+    }
+    for (unsigned i = 0; i < u->private->n_panes; i++) pane_draw(u, d, &u->private->pane[i]);
+    if (u->layout.ribbon.h > 1 && has_ribbon(u)) ribbon_draw(u, d, u->layout.ribbon, ui_plot(u));
+    axis_draw(u, d);
+}
+
+/* ---- all ---- */
+
+void ui_draw(struct ui *u, struct draw_list *d)
+{
+    ui_layout_make(u);
+    const struct ui_layout *l = &u->layout;
+    array_clear(&u->private->hits);
+    draw_begin(d, u->w, u->h, &u->theme);
+    body_draw(u, d);
+    title_draw(u, d, l->title);
+    tabs_draw(u, d, l->tabs);
+    notes_draw(u, d, l->notes);
+    if (l->legend.h > 0) legend_draw(u, d, l->legend);
+    if (l->details.w > 0) details_draw(u, d, l->details);
+    status_draw(u, d, l->status);
+    if (u->help)
+        overlay_help(u, d);
+    else
+        overlay_tooltip(u, d);
+    u->dirty = false;
+}
