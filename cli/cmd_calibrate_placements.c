@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@ const struct argp argp_calibrate_placements = {
     "Fit twelve numbers of one model on one platform to steps measured in some placements, and predict other placements and "
     "batches.\v"
     "placement has a digit a node, its GPUs: 21 is two on one node and one on another. local_bsz: samples of a GPU and step. "
-    "Times are in seconds; sync_time is the part of step_time that waits for the others' gradients.\n"
+    "Times are in seconds; sync_time is the part of step_time that waits for the others' gradients, 0 where it is too short to "
+    "measure. Where rows of as many GPUs and the same batch deviate from the formula in common (ranks that draw the same "
+    "samples), predictions of these do, too.\n"
     "csv: row,predicted_step_s,predicted_sync_s; row counts the data rows of --predict from 1.\n"
     "Example: trainyard calibrate placements --train measured.csv --predict planned.csv --format csv",
     NULL,
@@ -37,7 +40,7 @@ struct predicted { double step_s, sync_s; };
 
 static struct predicted predicted(const struct placed_calibration *c, const struct placement_row *r)
 {
-    struct placed_time t = placed_step(&c->numbers, r->at, r->local_batch);
+    struct placed_time t = placed_predict(c, r->at, r->local_batch);
     return (struct predicted){t.compute_s + t.sync_s, t.sync_s};
 }
 
@@ -92,8 +95,9 @@ static void print_json(const struct placed_calibration *c, const struct placemen
 
 static void print_text(const struct placed_calibration *c, const struct placement_table *t)
 {
-    printf("%zu measured steps, fitted within %.1f %% (steps), %.1f %% (their sync) in the median\n\n", c->n_rows,
-           100 * c->step_median, 100 * c->sync_median);
+    printf("%zu measured steps, fitted within %.1f %% (steps)", c->n_rows, 100 * c->step_median);
+    if (!isnan(c->sync_median)) printf(", %.1f %% (their sync)", 100 * c->sync_median);
+    printf(" in the median\n\n");
     printf("%5s  %-10s %12s %12s %12s\n", "row", "placement", "local batch", "step s", "sync s");
     for (size_t i = 0; i < t->rows.n; i++) {
         const struct placement_row *r = &t->rows.v[i];
@@ -127,6 +131,7 @@ int cmd_calibrate_placements(int argc, char **argv)
         calibrate_placements(train.rows.v, train.rows.n, &c);
         if (o.out) code = write_profile(&o, &c);
         if (o.predict) print[o.format](&c, &predict);
+        placed_calibration_free(&c);
     }
     placement_table_free(&train);
     placement_table_free(&predict);

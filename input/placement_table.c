@@ -57,7 +57,6 @@ static void read_placement(struct reading *r, struct placement_row *row)
 
 static bool on_row(void *arg, const struct csv_row *in)
 {
-    static const char *const seconds = "give seconds, above 0 and up to 1e6";
     struct reading *r = arg;
     struct placement_row row = {.row = ++r->n_read, .step_s = NAN, .sync_s = NAN};
     r->in = in;
@@ -65,8 +64,8 @@ static bool on_row(void *arg, const struct csv_row *in)
     read_placement(r, &row);
     row.local_batch = number(r, C_BATCH, 1e-3, 1e9, "give the samples of a GPU and step, up to 1e9");
     if (r->use == PLACEMENTS_MEASURED) {
-        row.step_s = number(r, C_STEP, 1e-9, 1e6, seconds);
-        row.sync_s = number(r, C_SYNC, 1e-9, 1e6, seconds);
+        row.step_s = number(r, C_STEP, 1e-9, 1e6, "give seconds, above 0 and up to 1e6");
+        row.sync_s = number(r, C_SYNC, 0, 1e6, "give seconds, up to 1e6; 0 where it is too short to measure");
         if (r->ok && row.sync_s >= row.step_s)
             wrong(r, C_SYNC, "is not below step_time, whose part it is", "give the part of the step that waits");
     }

@@ -8,7 +8,7 @@
  *   placement   a digit a node, its GPUs: "21" is two on one node and one on another
  *   local_bsz   samples of a GPU and step
  *   step_time   seconds, synchronisation included
- *   sync_time   seconds of it for which the rank waited for the gradients of the others
+ *   sync_time   seconds of it for which the rank waited for the gradients of the others; 0: too short to measure
  * The times are not read of a table to predict, though they be there. Other columns are not looked at.
  *
  * Errors (diag, with the line): a placement with anything but digits from 1 to 9, a number that is none or out of range, a

@@ -18,6 +18,7 @@
 #define HELD       0.02 /* the weight of a beginning: that of one measurement with this error */
 #define FARTHEST   20.0 /* a logarithm beyond is as good as there */
 #define ITERATIONS 200
+#define LEAST      1e-6 /* s: where a time begins that was too short to measure */
 
 /* Shares stay below `most`; 0: any positive number. */
 static const struct number { const char *name; size_t at; double most; } numbers[] = {
@@ -82,7 +83,8 @@ static struct placed_numbers begin(const struct placement_row *rows, size_t n)
            across = median_sync(rows, n, SEVERAL_NODES);
     begin_compute(rows, n, &p);
     if (isnan(across)) across = isnan(within) ? 10 * alone : 10 * within;
-    p.fixed_s = isnan(alone) ? 0.01 * across : alone;
+    across = fmax(across, LEAST);
+    p.fixed_s = isnan(alone) ? 0.01 * across : fmax(alone, LEAST);
     p.node_s = 0.1 * across;
     p.pair_s = across;
     p.fabric_s = 0.7 * across;
@@ -120,7 +122,7 @@ static int residuals(const gsl_vector *x, void *arg, gsl_vector *f)
         const struct placement_row *r = &fit->rows[i];
         struct placed_time t = placed_step(&fit->at, r->at, r->local_batch);
         gsl_vector_set(f, 2 * i, soft_residual(log((t.compute_s + t.sync_s) / r->step_s)));
-        gsl_vector_set(f, 2 * i + 1, soft_residual(log(t.sync_s / r->sync_s)));
+        gsl_vector_set(f, 2 * i + 1, r->sync_s > 0 ? soft_residual(log(t.sync_s / r->sync_s)) : 0);
     }
     for (size_t i = 0; i < N_NUMBERS; i++)
         gsl_vector_set(f, 2 * fit->n + i, HELD * (gsl_vector_get(x, i) - fit->begun[i]));
@@ -146,21 +148,68 @@ static void minimise(struct fitting *fit)
     gsl_vector_free(x);
 }
 
+/* ---- what the formula leaves ---- */
+
+static void measure_errors(const struct placement_residual *left, size_t n, struct placed_calibration *c)
+{
+    double *step = xcalloc(n, sizeof *step), *sync = xcalloc(n, sizeof *sync);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        step[i] = fabs(exp(-left[i].step) - 1);
+        if (!isnan(left[i].sync)) sync[k++] = fabs(exp(-left[i].sync) - 1);
+    }
+    c->step_median = median(step, n);
+    c->sync_median = median(sync, k);
+    free(step);
+    free(sync);
+}
+
 void calibrate_placements(const struct placement_row *rows, size_t n, struct placed_calibration *c)
 {
     struct fitting fit = {.rows = rows, .n = n, .at = begin(rows, n)};
-    double *step = xcalloc(n, sizeof *step), *sync = xcalloc(n, sizeof *sync);
+    struct placement_residual *left = xcalloc(n, sizeof *left);
     minimise(&fit);
     *c = (struct placed_calibration){.numbers = fit.at, .n_rows = n};
     for (size_t i = 0; i < n; i++) {
-        struct placed_time t = placed_step(&fit.at, rows[i].at, rows[i].local_batch);
-        step[i] = fabs((t.compute_s + t.sync_s) / rows[i].step_s - 1);
-        sync[i] = fabs(t.sync_s / rows[i].sync_s - 1);
+        const struct placement_row *r = &rows[i];
+        struct placed_time t = placed_step(&fit.at, r->at, r->local_batch);
+        left[i] = (struct placement_residual){r->at.gpus, r->local_batch, log(r->step_s / (t.compute_s + t.sync_s)),
+                                              r->sync_s > 0 ? log(r->sync_s / t.sync_s) : NAN};
     }
-    c->step_median = median(step, n);
-    c->sync_median = median(sync, n);
-    free(step);
-    free(sync);
+    measure_errors(left, n, c);
+    placement_draws_learn(left, n, &c->draws);
+    free(left);
+}
+
+void placed_calibration_free(struct placed_calibration *c) { placement_draws_free(&c->draws); }
+
+struct placed_time placed_predict(const struct placed_calibration *c, struct gpu_placement at, double local_batch)
+{
+    struct placed_time t = placed_step(&c->numbers, at, local_batch);
+    const struct placement_draw *own = placement_draws_find(&c->draws, at.gpus, local_batch);
+    if (!own) return t;
+    double step = (t.compute_s + t.sync_s) * exp(own->step), sync = t.sync_s * exp(own->sync);
+    return (struct placed_time){fmax(step - sync, 0), sync};
+}
+
+static void write_draws(const struct placement_draws *d, struct json_writer *w)
+{
+    json_write_key(w, "draws");
+    json_write_array(w);
+    for (size_t i = 0; i < d->list.n; i++) {
+        const struct placement_draw *draw = &d->list.v[i];
+        json_write_object_inline(w);
+        json_write_key(w, "gpus");
+        json_write_uint64(w, draw->gpus);
+        json_write_key(w, "local_bsz");
+        json_write_double(w, draw->local_batch);
+        json_write_key(w, "step_factor");
+        json_write_double(w, exp(draw->step));
+        json_write_key(w, "sync_factor");
+        json_write_double(w, exp(draw->sync));
+        json_write_end(w);
+    }
+    json_write_end(w);
 }
 
 void placed_calibration_write(const struct placed_calibration *c, const char *source, struct str *out)
@@ -179,6 +228,7 @@ void placed_calibration_write(const struct placed_calibration *c, const char *so
         json_write_key(&w, numbers[i].name);
         json_write_double(&w, *number_at(&p, i));
     }
+    write_draws(&c->draws, &w);
     json_write_end(&w);
     json_write_finish(&w);
 }

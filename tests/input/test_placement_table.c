@@ -44,6 +44,9 @@ static void columns_by_name(void **state)
     assert_true(read_text(HEAD "44,8,nonsense,\n", PLACEMENTS_TO_PREDICT, &t, &d)); /* times are not read */
     assert_true(isnan(t.rows.v[0].step_s));
     placement_table_free(&t);
+    assert_true(read_text(HEAD "1,8,1.5,0\n", PLACEMENTS_MEASURED, &t, &d)); /* one GPU waits for nobody */
+    assert_true(t.rows.v[0].sync_s == 0);
+    placement_table_free(&t);
     assert_int_equal(diag_errors(&d), 0);
     diag_free(&d);
 }
@@ -58,6 +61,7 @@ static void what_is_wrong_is_said(void **state)
         {HEAD "21,0,1,0.5\n", "local_bsz", "\"0\" is out of range"},
         {HEAD "21,8,nan,0.5\n", "step_time", "\"nan\" is no number"},
         {HEAD "21,8,-1,0.5\n", "step_time", "\"-1\" is out of range"},
+        {HEAD "21,8,1,-0.1\n", "sync_time", "\"-0.1\" is out of range"},
         {HEAD "21,8,1,\n", "sync_time", "\"\" is no number"},
         {HEAD "21,8,1,1.5\n", "sync_time", "\"1.5\" is not below step_time, whose part it is"},
         {HEAD, "", "a table without a row"},
