@@ -82,7 +82,7 @@ const struct argp argp_calibrate_collective = {
     options,
     parse,
     "",
-    "Fit four numbers (latency, plateau bandwidth, a third, and which form) to a measured table of a collective operation; "
+    "Fit four numbers (latency, plateau bandwidth, a third that the form names: a size, a bandwidth or a time; and which form) to a measured table of a collective operation; "
     "predict other message sizes, and other numbers of nodes by the model of the machine that the table is most like."
     "\v"
     "csv: size_bytes,predicted_us. What the tables are of (ranks, operation) is read from their content, not from file names.\n"
@@ -175,16 +175,27 @@ static void print_text(const struct sizes *s, const double *predicted_s)
     }
 }
 
+/* The third number by what it is in its kind of form (models/collective_curve.h). */
+static void third_words(const struct collective_curve *c, struct str *out)
+{
+    enum collective_curve_kind kind = collective_curve_form(c->form).kind;
+    if (kind == COLLECTIVE_FILLING) str_printf(out, "channels full at %.4g B", c->third);
+    else if (kind == COLLECTIVE_LATE_START) str_printf(out, "words at %.4g GB/s", c->third / 1e9);
+    else str_printf(out, "buffers start in %.4g us", c->third * 1e6);
+}
+
 static void say(const struct collective_table *t, const struct collective_calibration *c)
 {
-    struct str form = {0};
+    struct str form = {0}, third = {0};
     collective_form_name(c->curve.form, &form);
+    third_words(&c->curve, &third);
     fprintf(stderr, "trainyard: %s, %zu rows", collective_op_names[t->op], c->n_rows);
     if (t->ranks) fprintf(stderr, ", %u ranks", t->ranks);
-    fprintf(stderr, ": latency %.3g us, plateau %.4g GB/s, third %.4g, %s; fitted within %.1f %% (median), %.1f %% (9 of 10)\n",
-            c->curve.latency_s * 1e6, c->curve.plateau_bytes_per_s / 1e9, c->curve.third, str_text(&form), 100 * c->median,
+    fprintf(stderr, ": latency %.3g us, plateau %.4g GB/s, %s, %s; fitted within %.1f %% (median), %.1f %% (9 of 10)\n",
+            c->curve.latency_s * 1e6, c->curve.plateau_bytes_per_s / 1e9, str_text(&third), str_text(&form), 100 * c->median,
             100 * c->p90);
     str_free(&form);
+    str_free(&third);
 }
 
 static void say_machine(const struct collective_machine *m)

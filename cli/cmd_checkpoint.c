@@ -175,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'i': ask(o, arg, state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case KEY_FAILURES: o->failures = command_text(arg, "--failures", state); return 0;
-    case KEY_PLOT: o->plot = command_text(arg, "--plot", state); return 0;
+    case KEY_PLOT: o->plot = command_plot(arg, state); return 0;
     case ARGP_KEY_ARG: argp_error(state, "takes options only, not \"%s\"", arg); return 0;
     case ARGP_KEY_END: check(o, state); return 0;
     default: return parse_rates(key, arg, o, state);

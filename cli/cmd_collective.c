@@ -70,7 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_PER_PROCESS: o->per_process = command_number(arg, 1, 1024, "--gpus-per-process", state); return 0;
     case OPTION_CALIBRATION: o->calibration = command_text(arg, "--calibration", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
-    case OPTION_PLOT: o->plot = command_text(arg, "--plot", state); return 0;
+    case OPTION_PLOT: o->plot = command_plot(arg, state); return 0;
     case ARGP_KEY_ARG: argp_error(state, "\"%s\" is too much; sizes are given by --sizes", arg); return 0;
     case ARGP_KEY_END:
         if (o->calibration && (o->hardware || o->network)) argp_error(state, "--calibration goes without --hardware and --network");

@@ -67,13 +67,9 @@ static void add_rule(struct options *o, const char *text, struct argp_state *sta
 static const char *metric_name(const char *text, struct argp_state *state)
 {
     const char *names[64];
-    size_t n = metric_count() < 64 ? metric_count() : 64;
-    if (metric_find(text) >= 0) return text;
-    for (size_t m = 0; m < n; m++) names[m] = metric_at(m)->name;
-    const char *near = str_suggest(text, names, n);
-    argp_error(state, "--flips: no metric \"%s\"%s%s%s", text, near ? "; did you mean \"" : "", near ? near : "",
-               near ? "\"?" : "");
-    return NULL;
+    size_t n = 0;
+    for (; n < 64 && n < metric_count(); n++) names[n] = metric_at(n)->name;
+    return command_one_of(text, names, n, "--flips", "trainyard report --format json tells the metrics", state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

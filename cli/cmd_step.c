@@ -143,7 +143,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JITTER: o->jitter = fraction(arg, "--jitter", state); return 0;
     case KEY_SLOWNESS: o->slowness = fraction(arg, "--slowness", state); return 0;
     case KEY_DATA: o->data_s = duration_s(arg, "--data-wait", state); return 0;
-    case KEY_PLOT: o->plot = command_text(arg, "--plot", state); return 0;
+    case KEY_PLOT: o->plot = command_plot(arg, state); return 0;
     case KEY_LIST: o->list = true; return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case ARGP_KEY_ARG: argp_error(state, "takes options only, not \"%s\"", arg); return 0;

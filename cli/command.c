@@ -84,6 +84,12 @@ const char *command_text(const char *text, const char *what, struct argp_state *
     return text;
 }
 
+const char *command_plot(const char *text, struct argp_state *state)
+{
+    if (!strcmp(text, "-")) argp_error(state, "--plot: standard output carries the result; name a file, such as plot.svg");
+    return command_text(text, "--plot", state);
+}
+
 const char *command_once(const char *text, const char *const *given, size_t n, const char *what, struct argp_state *state)
 {
     for (size_t i = 0; i < n; i++)

@@ -46,6 +46,8 @@ const char *command_model(const char *text, const char *otherwise, struct argp_s
 /* The argument of an option that may not be empty; of one that is repeated, and `given` already has n. End the program
  * with a usage error otherwise. */
 const char *command_text(const char *text, const char *what, struct argp_state *state);
+/* The file of --plot: "-" is refused, for standard output carries the result. */
+const char *command_plot(const char *text, struct argp_state *state);
 const char *command_once(const char *text, const char *const *given, size_t n, const char *what, struct argp_state *state);
 
 /* Prints what is in d to stderr and frees it; EXIT_INPUT when there are errors, else EXIT_OK. */

@@ -5,6 +5,7 @@
 #include "input/check.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +167,14 @@ static void check_batch_of(struct checker *c, const struct job_spec *job)
 {
     const struct step_input *in = c->s->details[job->detail].step.model;
     char buf[24];
-    if (in->batch.global >= (double)in->split.data * in->batch.micro) return;
+    double round = (double)in->split.data * in->batch.micro, rounds = ceil(in->batch.global / round);
+    if (in->batch.global >= round) {
+        if (rounds * round <= in->batch.global) return;
+        add(c, FINDING_WARNING, "batch", "Megatron-LM refuses this, others leave samples out or ranks waiting; make the batch a multiple",
+            "job %s has %.0f samples a step, no multiple of %.0f (%u data-parallel ranks x micro-batches of %u): its step is as long as with %.0f",
+            job_id(c->s, job, buf), in->batch.global, round, in->split.data, in->batch.micro, rounds * round);
+        return;
+    }
     add(c, FINDING_PROBLEM, "batch", "frameworks refuse this; enlarge the batch, or divide the model further (tensor, pipeline, context)",
         "job %s has %.0f samples a step for %u data-parallel ranks with micro-batches of %u", job_id(c->s, job, buf),
         in->batch.global, in->split.data, in->batch.micro);

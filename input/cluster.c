@@ -219,7 +219,7 @@ static void build_group(struct build *b, const struct raw_node_group *raw, uint3
     for (uint32_t i = 0; i < c->n_groups; i++)
         if (raw->group && strcmp(c->groups[i].name, raw->group) == 0)
             value_error(b->diag, place_of(raw->at, "group"), "there are two groups \"%s\"", raw->group);
-    if (raw->gpus == ABSENT)
+    if (raw->gpus == ABSENT && !raw->profile) /* one that is still there could not be read, which is reported */
         value_error(b->diag, raw->at, "\"gpus\" is missing: GPUs a node, or a \"profile\" that gives them");
     c->groups[c->n_groups++] = (struct node_group){
         .name = raw->group ? raw->group : "",

@@ -110,12 +110,21 @@ static uint64_t groups_for(const struct cluster_spec *c, const struct job_detail
     return with & d->groups ? with & d->groups : with;
 }
 
+/* A group without its GPUs is reported already. */
+static bool gpus_unknown(const struct list *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++)
+        if (LIST_AT(*nodes, struct raw_node_group, i).gpus == ABSENT) return true;
+    return false;
+}
+
 static const struct step_hardware *hardware_for(struct build *b, const struct job_detail *d, const struct raw_job *raw)
 {
     const struct cluster_spec *c = &b->s->cluster;
     const struct step_hardware *first = NULL;
     uint64_t groups = groups_for(c, d);
-    if (!groups) value_error(b->diag, place_of(raw->at, "model"), "the cluster has no GPU to compute a step on");
+    if (!groups && !gpus_unknown(&b->raw->cluster->nodes))
+        value_error(b->diag, place_of(raw->at, "model"), "the cluster has no GPU to compute a step on");
     for (uint32_t g = 0; g < c->n_groups; g++) {
         const struct step_hardware *h = c->groups[g].hardware;
         if (!(groups >> g & 1)) continue;

@@ -52,6 +52,7 @@ expect 0 "No constant that was tried turns the p50_wait" "" compare $tiny "${two
 expect 0 '"trainyard_flips": 1' "" compare $tiny "${two[@]}" --flips --format json
 expect 0 "^constant,unit,metric" "" compare $tiny "${two[@]}" --flips --format csv
 expect 2 "" 'did you mean "p50_wait"' compare $tiny --flips=p50_wai
+expect 2 "" 'is not known; trainyard report' compare $tiny --flips=zzzzzzzzzzzz
 expect 2 "" "choose them with --approach" compare $tiny --flips
 expect 2 "" "goes with --flips" compare $tiny --budget 10s
 expect 2 "" "takes a duration" compare $tiny --flips --budget x
@@ -115,6 +116,10 @@ expect 2 "" 'did you mean "llama2-70b"' step --model llama-70b
 expect 2 "" "one of --gpu and --hardware" step --gpu h200 --hardware h100-sxm-8
 expect 3 "" "does not make 7 GPUs" step --gpus 7 --tensor 2
 expect 3 "" "there is no hardware profile" step --hardware h100
+[ "$(grep -c '^[0-9]* error' "$out/stderr")" = 1 ] || { echo "commands: a wrong --hardware is followed by other errors" >&2; bad=1; }
+expect 2 "" "standard output carries the result" step --plot -
+expect 2 "" "standard output carries the result" checkpoint --save 60s --mtbf 3h --plot -
+expect 2 "" "standard output carries the result" collective --plot -
 expect 4 "fits" "cannot" step --plot "$out/none/step.svg"
 expect 2 "" "needs --mtbf" checkpoint --save 60s --plot "$out/x.svg"
 expect 4 "Checkpoint" "none/x.svg" checkpoint --save 60s --mtbf 3h --plot "$out/none/x.svg"
@@ -191,6 +196,7 @@ expect 3 "" "on a node of 8 GPUs" collective --ranks-per-node 9
 expect 3 "" "no sizes" collective --sizes ,
 expect 3 "" "none" collective --calibration "$out/none.json"
 expect 0 "^size_bytes,predicted_us" "fitted within" calibrate collective --train $table --predict 8,1MiB --format csv
+expect 0 "predicted us" "channels full at [0-9.e+]* B\|words at [0-9.e+]* GB/s\|buffers start in [0-9.e+]* us" calibrate collective --train $table --predict 8
 expect 0 '"predicted_us"' "most like 2 x 2" calibrate collective --train $table --predict 8,1MiB --nodes 4 --format json
 expect 0 "" "most like" calibrate collective --train $table --ranks 4 -o "$out/measured.json"
 expect 0 "2 nodes x 2 ranks" "" collective --calibration "$out/measured.json" --sizes 8,1MiB

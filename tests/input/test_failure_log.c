@@ -9,18 +9,19 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/units.h"
 #include "input/failure_log.h"
 
-static char path[64];
-
 static bool read_text(const char *text, struct failure_log *log, struct diag *d)
 {
-    snprintf(path, sizeof path, "/tmp/trainyard-log-%d.csv", (int)getpid());
-    FILE *f = fopen(path, "w");
+    char path[] = "/tmp/trainyard-log-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
     assert_non_null(f);
     fputs(text, f);
     fclose(f);

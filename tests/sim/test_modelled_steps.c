@@ -218,12 +218,13 @@ static void check_names_what_overflows(void **state)
     scenario_free(s);
 }
 
-/* 7 samples for 8 data-parallel ranks. */
-static void check_names_a_batch_too_small(void **state)
+/* Samples for 8 data-parallel ranks: 7 are too few, 12 make the step as long as 16 do. */
+static void check_names_a_batch_that_does_not_divide(void **state)
 {
     (void)state;
-    static const struct { const char *batch; bool too_small; } rows[] = {{"7", true}, {"8", false}};
-    for (size_t k = 0; k < 2; k++) {
+    static const struct { const char *batch, *says; } rows[] = {
+        {"7", "has 7 samples a step for 8"}, {"8", NULL}, {"16", NULL}, {"12", "its step is as long as with 16"}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         char job[256];
         snprintf(job, sizeof job, "\"gpus\": 8, \"steps\": 1, \"model\": \"llama2-7b\", \"parallelism\": {\"zero\": 3}, \"batch\": %s",
                  rows[k].batch);
@@ -231,8 +232,12 @@ static void check_names_a_batch_too_small(void **state)
         struct findings f = {0};
         bool said = false;
         scenario_check(s, &f);
-        for (size_t i = 0; i < f.list.n; i++) said |= !strcmp(f.list.v[i].topic, "batch");
-        assert_int_equal(said, rows[k].too_small);
+        for (size_t i = 0; i < f.list.n; i++) {
+            if (strcmp(f.list.v[i].topic, "batch")) continue;
+            said = true;
+            assert_true(rows[k].says && strstr(f.list.v[i].text, rows[k].says));
+        }
+        assert_int_equal(said, rows[k].says != NULL);
         findings_free(&f);
         scenario_free(s);
     }
@@ -277,7 +282,7 @@ int main(void)
         cmocka_unit_test(fewer_ranks_do_more_micro_batches),
         cmocka_unit_test(the_resolved_scenario_runs_alike),
         cmocka_unit_test(check_names_what_overflows),
-        cmocka_unit_test(check_names_a_batch_too_small),
+        cmocka_unit_test(check_names_a_batch_that_does_not_divide),
         cmocka_unit_test(contradictions_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,8 +98,10 @@ static struct found calibrate(const char *part, uint32_t nodes, const char *unti
 {
     struct found *f = calloc(1, sizeof *f), out;
     struct diag d = {0};
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/trainyard-failures-%d.csv", (int)getpid());
+    char path[] = "/tmp/trainyard-failures-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
     live(part, nodes, until, seed, component, path);
     struct failure_options o = {.begin_ns = -1, .end_ns = -1, .fresh = fresh, .level = 0.95, .burst_ns = seconds(60)};
     bool ok = failure_log_read(path, &f->log, &d);
@@ -233,10 +235,11 @@ static void the_profile_is_read_back(void **state)
     const struct component_fit *c = &f.c.components.v[0];
     struct str json = {0}, text = {0};
     struct diag d = {0};
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/trainyard-failures-%d.json", (int)getpid());
+    char path[] = "/tmp/trainyard-failures-XXXXXX.json";
+    int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
     failure_calibration_profile(&f.c, "mine", "log.csv", &json);
-    FILE *out = fopen(path, "w");
+    FILE *out = fdopen(fd, "w");
     assert_non_null(out);
     fputs(str_text(&json), out);
     fclose(out);
