@@ -4,8 +4,9 @@
  *
  * The decision is that of ncclTopoTuneModel and ncclTopoGetAlgoTime (NVIDIA/nccl src/graph/tuning.cc): latency + S /
  * bandwidth of each algorithm and protocol, with its tables of latencies, of limits a channel and of corrections for
- * trees; the least wins. The network latency of NVLS trees in the decision is 14 us (NCCL 2.19 to 2.27). It is made for
- * the power of two at or below S, as the correction tables are.
+ * trees, and the longer latency of rings of whole buffers over nodes (PLATEAU); the least wins. The network latency of NVLS
+ * trees in the decision is 14 us (NCCL 2.19 to 2.27). It is made for the power of two at or below S, as the correction tables
+ * are. Of a network NCCL knows what its plugin declares, and that need not be what a message takes: net_us.
  *
  * Rings over more than two nodes are planned with the speed that NCCL's search has below the line rate of a Hopper node's
  * NIC (search.cc: 45 below 48 GB/s): NVLS trees are chosen for the largest messages, too (nccl-tests issue 309, whose tables
@@ -15,11 +16,13 @@
  *   - t = launch + L + x + FILL x L / (x + ONSET L),  x = S / B.
  *     The last term is the pipeline that has to fill: chunks grow with the message until they are full, so what a chunk
  *     costs on its way through all hops grows to FILL times the latency L of those hops. Rings of whole buffers are left
- *     out: their 2 (n - 1) steps are all counted in L. Else one curve for all platforms, algorithms and protocols. FILL = 2.2 and ONSET = 2 stand for hops x full chunk / bandwidth over latency as NCCL
- *     chooses chunks; they were read off one platform (2 x 8 H100, NVLS tree) and move the median over all tables by
- *     less than a percent between 1.5 and 3 (docs/models.md).
- *   - a process that drives g GPUs launches their kernels one after the other: LAUNCH_US each beyond the first, read off
- *     measured tables of 4 and 8 GPUs (one independent pair of runs, 39 us against 18 to 20 us, gives 2.9).
+ *     out: their 2 (n - 1) steps are all counted in L. Else one curve for all platforms, algorithms and protocols. FILL = 2.2
+ *     and ONSET = 2 stand for hops x full chunk / bandwidth over latency as NCCL chooses chunks; they were read off one
+ *     platform (2 x 8 H100, NVLS tree) and move the median over all tables little between 1.5 and 3 (docs/models.md).
+ *   - a hop over a network takes what its messages take, whatever its plugin tells NCCL (net_latency_us).
+ *   - a process that drives g GPUs launches their kernels one after the other: LAUNCH_US each beyond the first, from
+ *     NVIDIA/nccl-tests issue 123: one process, rings of 2 to 8 A100, 128 B: 10, 13.76, 16.88, 20.8, 25.2, 29.5, 33.7 us. Less
+ *     NCCL's 6.6 + 2 (g - 1) 0.6 us that is 2.55 us a launch by least squares.
  *   - NVLS moves S (1 + 1/n) over each GPU's links: S down reduced, S / n up and again down multicast.
  *   - an NVLS tree adds 20.9 us of network latency a level, as newer NCCL has it; a tree over two nodes
  *     moves S once each way over the NICs.
@@ -42,7 +45,7 @@ enum { ON_NVLINK, ON_PCIE, ON_NET, N_LINKS };
 
 #define FILL           2.2
 #define ONSET          2.0
-#define LAUNCH_US      3.5
+#define LAUNCH_US      2.55
 #define NET_EFFICIENCY 0.96
 #define INFINIBAND_US  5.0
 #define NEVER          1e30
@@ -65,6 +68,8 @@ static const struct latencies rccl_tree = {{12.0, 12.0, 17.0}, {{0.8, 1.4, 2.5},
 #define RING_PLAN          (45.0 / 48)
 #define NVLS_TREE_PLAN_US  14.0
 #define NVLS_TREE_LEVEL_US 20.9
+#define PLATEAU            1.4
+#define PLATEAU_VOLTA      1.9
 #define SMALL_CHUNK_NODES  4
 #define NET_MESSAGE_US     1.0
 #define COLLNET_US         31.0
@@ -86,18 +91,21 @@ static const double tree_correction[N_PROTOCOLS][N_CORRECTIONS] = {
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 };
 
-/* Latency beyond that of InfiniBand, whose small messages take NCCL 5 us. EFA: 75 us on its first generation (A100; the
- * platform table of aws-ofi-nccl), 35 us on later ones. The table has 35 us for p5en and later only and still 75 us for p5,
- * which measures far less (h100_2x8_p5_efa_eks): for p5 the 35 us are read off a measurement, not published. TCP: two passes
- * of the kernel. */
-static double net_latency_us(const struct collective_fabric *f)
+/* Latency beyond that of InfiniBand, whose small messages take NCCL 5 us: what a message takes, and what NCCL is told.
+ * EFA tells by generation (aws-ofi-nccl, src/platform-aws: p4d and p5 75 us, p5en, p6 and later 35 us) what serves NCCL's
+ * choices: pull request 901 set 35 us by an "empirical search" and left p5 as it was. What a message takes from p5 on is what
+ * the plugin's own cost model of p5 has, 20 us a hop (include/nccl_ofi_tuner.h, 2024), 15 beyond InfiniBand; the paper on SRD
+ * (IEEE Micro 40-6, 2020) has 15.5 us. Of p4d nothing but the 75 us is published. TCP: two passes of the kernel. */
+struct net_latency { double takes, told; };
+
+static struct net_latency net_latency_us(const struct collective_fabric *f)
 {
-    if (f->net_latency_s >= 0) return most(0, f->net_latency_s * 1e6 - INFINIBAND_US);
-    switch (f->nic) {
-    case COLLECTIVE_NIC_EFA: return f->gpu_generation && f->gpu_generation < 90 ? 75 : 35;
-    case COLLECTIVE_NIC_TCP: return 20;
-    default: return 0;
-    }
+    double declared = most(0, f->net_latency_s * 1e6 - INFINIBAND_US);
+    if (f->net_latency_s >= 0) return (struct net_latency){declared, declared};
+    if (f->nic == COLLECTIVE_NIC_TCP) return (struct net_latency){20, 20};
+    if (f->nic != COLLECTIVE_NIC_EFA) return (struct net_latency){0, 0};
+    if (f->gpu_generation && f->gpu_generation < 90) return (struct net_latency){75, 75};
+    return (struct net_latency){15, f->gpu_generation < 100 ? 75 : 35};
 }
 
 /* ---- the machine as NCCL sees it ---- */
@@ -110,7 +118,8 @@ struct machine {
     unsigned links;             /* ON_NVLINK or ON_PCIE, within the node */
     unsigned channels;
     double nvlink, intra, inter, bus; /* GB/s: a GPU's NVLink, one ring within the node, a node's part of the network */
-    double net_us, launch_us;
+    struct net_latency net_us;
+    double launch_us;
 };
 
 static unsigned generation_of(unsigned capability)
@@ -171,7 +180,7 @@ static struct machine machine_of(const struct collective_fabric *f, struct colle
     m.inter = r.nodes > 1 ? network_of(f, r.local) : NEVER;
     m.bus = least(m.intra, m.inter);
     m.channels = channels_of(&m);
-    m.net_us = r.nodes > 1 ? net_latency_us(f) : 0;
+    if (r.nodes > 1) m.net_us = net_latency_us(f);
     m.launch_us = f->gpus_per_process > 1 ? LAUNCH_US * (f->gpus_per_process - 1) : 0;
     return m;
 }
@@ -211,7 +220,21 @@ static double ll_limit(const struct machine *m)
 
 static double net_hop_us(const struct machine *m, const struct latencies *l, unsigned protocol)
 {
-    return l->hop[ON_NET][protocol] + m->net_us * (protocol == SIMPLE ? 2 : 1); /* Simple: and the flush behind it */
+    return l->hop[ON_NET][protocol] + m->net_us.takes * (protocol == SIMPLE ? 2 : 1); /* Simple: and the flush behind it */
+}
+
+/* What NCCL believes that a hop takes beyond net_hop_us. */
+static double misled_us(const struct machine *m, unsigned protocol)
+{
+    return (m->net_us.told - m->net_us.takes) * (protocol == SIMPLE ? 2 : 1);
+}
+
+/* Rings of whole buffers over several nodes: NCCL has their latency 1.4 times (Volta 1.9 times) as long for all-reduces
+ * ("plateau effect", ncclTopoGetAlgoTime: from 64 B a rank and channel on, far below where they are chosen). */
+static double plateau(const struct machine *m, unsigned protocol)
+{
+    if (protocol != SIMPLE || m->nodes == 1 || m->f->library == COLLECTIVE_RCCL) return 1;
+    return m->generation == 0 ? PLATEAU_VOLTA : PLATEAU;
 }
 
 /* A ring of `steps` steps, of which `crossings` over the network; the message is moved `per_byte` times a link. */
@@ -224,8 +247,10 @@ static void add_ring(struct lines *to, const struct machine *m, double steps, do
         if (p == LL128) rate = least(0.92 * rate, m->channels * channel_ring_ll128[m->generation]);
         double hop = m->ring->hop[m->links][p];
         double us = m->ring->base[p] + (steps - crossings) * most(hop, overhead) + crossings * net_hop_us(m, m->ring, p);
+        double longer = steps > m->n - 1 ? plateau(m, p) : 1; /* all-reduces go around twice */
         double plan = p == SIMPLE && m->nodes > 2 && m->generation >= 2 ? RING_PLAN * rate : rate;
-        add(to, m, (struct line){COLLECTIVE_RING, p, us, rate / per_byte, 0, plan / per_byte, NULL});
+        add(to, m, (struct line){COLLECTIVE_RING, p, longer * us, rate / per_byte, longer * (us + crossings * misled_us(m, p)),
+                                 plan / per_byte, NULL});
     }
 }
 
@@ -240,7 +265,8 @@ static void add_tree(struct lines *to, const struct machine *m)
             rate = least(bus * (m->nodes == 1 ? 7.0 / 9 : 120.0 / 128), m->channels * channel_tree_ll128[m->generation][m->scale]);
         double us = m->tree->base[p] + 2 * ((m->local - 1) * m->tree->hop[m->links][p] +
                                             collective_log2_ceil(m->nodes) * net_hop_us(m, m->tree, p));
-        add(to, m, (struct line){COLLECTIVE_TREE, p, us, 0.5 * rate, 0, 0, tree_correction[p]});
+        double told = us + 2 * collective_log2_ceil(m->nodes) * misled_us(m, p);
+        add(to, m, (struct line){COLLECTIVE_TREE, p, us, 0.5 * rate, told, 0, tree_correction[p]});
     }
 }
 
@@ -269,8 +295,8 @@ static void add_nvls(struct lines *to, const struct machine *m, double per_byte)
     }
     double channel = 8 * channel_nvls_tree[m->generation][m->scale] / per_byte;
     double net = m->nodes == 2 ? m->inter : m->bus / per_byte;
-    add(to, m, (struct line){COLLECTIVE_NVLS_TREE, SIMPLE, NVLS_US + 2 * levels * (NVLS_TREE_LEVEL_US + 2 * m->net_us),
-                             least(least(rate, net), channel) * small_chunks(m), NVLS_US + 2 * levels * (NVLS_TREE_PLAN_US + 2 * m->net_us),
+    add(to, m, (struct line){COLLECTIVE_NVLS_TREE, SIMPLE, NVLS_US + 2 * levels * (NVLS_TREE_LEVEL_US + 2 * m->net_us.takes),
+                             least(least(rate, net), channel) * small_chunks(m), NVLS_US + 2 * levels * (NVLS_TREE_PLAN_US + 2 * m->net_us.told),
                              least(plan, least(m->inter * (m->nodes == 2 ? 2 : 1) / per_byte, channel)), NULL});
 }
 
@@ -278,7 +304,7 @@ static void add_nvls(struct lines *to, const struct machine *m, double per_byte)
 static void add_collnet(struct lines *to, const struct machine *m)
 {
     double us = m->ring->base[SIMPLE] + 2 * (m->local > 1 ? m->ring->hop[m->links][SIMPLE] : 0) +
-                0.8 * (m->local - 1) + COLLNET_US + 2 * m->net_us;
+                0.8 * (m->local - 1) + COLLNET_US + 2 * m->net_us.takes;
     add(to, m, (struct line){COLLECTIVE_COLLNET, SIMPLE, us, least(m->inter, m->intra), 0, 0, NULL});
 }
 
@@ -316,7 +342,7 @@ static void all_to_all(struct lines *to, const struct machine *m)
 {
     double n = m->n, within = (m->local - 1) / n, across = (n - m->local) / n;
     double slow = most(within / m->intra, across * m->local / m->inter);
-    double us = m->ring->base[SIMPLE] + m->ring->hop[m->nodes > 1 ? ON_NET : m->links][SIMPLE] + 2 * m->net_us +
+    double us = m->ring->base[SIMPLE] + m->ring->hop[m->nodes > 1 ? ON_NET : m->links][SIMPLE] + 2 * m->net_us.takes +
                 (m->local - 1) * 0.4 + (n - m->local) * 1.0;
     add(to, m, (struct line){COLLECTIVE_DIRECT, SIMPLE, us, 1 / slow, 0, 0, NULL});
 }
@@ -329,7 +355,7 @@ static void point_to_point(struct lines *to, const struct machine *m)
     if (m->nvlink > 0 && !f->nvlink_switch) within /= peers;
     unsigned link = m->nodes > 1 ? ON_NET : m->links;
     double rate = m->nodes > 1 ? m->inter / m->local : within;
-    add(to, m, (struct line){COLLECTIVE_DIRECT, SIMPLE, m->ring->base[SIMPLE] + m->ring->hop[link][SIMPLE] + 2 * m->net_us,
+    add(to, m, (struct line){COLLECTIVE_DIRECT, SIMPLE, m->ring->base[SIMPLE] + m->ring->hop[link][SIMPLE] + 2 * m->net_us.takes,
                              rate, 0, 0, NULL});
 }
 

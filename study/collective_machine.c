@@ -15,9 +15,7 @@
 #include "models/gpu_spec.h"
 
 #define NOT_FULL  0.05 /* what ranks that do not fill their nodes count in the error */
-#define SLOWER    0.02   /* a network whose profile adds latency */
 #define NOT_MANY  0.3  /* one node where several are more likely */
-#define PLAIN_LATENCY_S 5.001e-6
 enum { RANKS_MOST = 1000000 };
 
 struct search {
@@ -42,7 +40,6 @@ static void try_machine(struct search *s, const struct collective_machine *m)
 {
     double error = error_of(s, &m->fabric, m->ranks_per_node, m->nodes);
     if (m->ranks_per_node != m->fabric.gpus_per_node) error += NOT_FULL;
-    if (m->nodes > 1 && m->fabric.net_latency_s > PLAIN_LATENCY_S) error += SLOWER;
     if (s->hints->several_nodes && m->nodes == 1) error += NOT_MANY;
     if (error >= s->best->error) return;
     *s->best = *m;

@@ -7,8 +7,8 @@
  * ranks on its nodes, all algorithms or only rings or only trees, one process a GPU or a node, is asked for the table's
  * rows (collective_time_s, nothing fitted); the one that is least off on the mean of |ln predicted - ln measured| (at most 1
  * a row) is taken. What is known is not guessed: hints, and what the head of a text says of ranks, hosts and GPUs. Ranks that
- * do not fill their nodes are less likely than full ones: they count as 5 % more error. A network that is slower than
- * InfiniBand must earn it: 2 %. Where another number of nodes is asked for, one node counts as 30 %.
+ * do not fill their nodes are less likely than full ones: they count as 5 % more error. Where another number of nodes is
+ * asked for, one node counts as 30 %.
  *
  * It serves to carry a measured curve to another scale: only the ratio between scales of the machine found matters.
  *

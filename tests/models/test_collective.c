@@ -67,8 +67,9 @@ static void nccl_chooses_over_nodes(void **state)
 }
 
 /* By NCCL's latencies: LL over a ring of 8 GPUs 6.6 + 14 x 0.6 us, over trees 6.8 + 2 (7 x 0.6 + levels x 5) us. (Measured with
- * NCCL 2.26, nccl-tests issue 309: 24.9 us on two nodes, 34.5 us on four.) EFA of A100 nodes: 75 us more a level each way; a
- * declared latency of 9 us is 4 above InfiniBand's; a process with 8 GPUs launches 7 x 3.5 us longer. */
+ * NCCL 2.26, nccl-tests issue 309: 24.9 us on two nodes, 34.5 us on four.) EFA of A100 nodes: 75 us more a level each way,
+ * of H100 nodes 15 (20 us a hop, aws-ofi-nccl); a declared latency of 9 us is 4 above InfiniBand's; a process with 8 GPUs
+ * launches 7 x 2.55 us longer (nccl-tests issue 123). */
 static void small_messages_by_hand(void **state)
 {
     (void)state;
@@ -80,11 +81,43 @@ static void small_messages_by_hand(void **state)
     within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, 8, 8, 2, NULL), 33.2e-6, 0.002);
     f.net_latency_s = -1;
     f.gpus_per_process = 8;
-    within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, 8, 8, 2, NULL), 49.7e-6, 0.002);
+    within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, 8, 8, 2, NULL), 43.05e-6, 0.002);
     f.gpus_per_process = 1;
     f.nic = COLLECTIVE_NIC_EFA;
+    within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, 8, 8, 2, NULL), 55.2e-6, 0.002);
     f.gpu_generation = 80;
     within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, 8, 8, 2, NULL), 175.2e-6, 0.002);
+}
+
+/* NVIDIA/nccl-tests issue 123: one process, rings of 2 to 8 A100, 128 B. The launch of a further GPU was taken from these seven
+ * by least squares; that one number is right for all of them is what is tested. */
+static void one_process_launches_in_turn(void **state)
+{
+    static const double measured_us[] = {10, 13.76, 16.88, 20.8, 25.2, 29.5, 33.7};
+    (void)state;
+    struct collective_fabric f = collective_fabric_default();
+    f.gpu_generation = 80;
+    f.nvlink_links = 12;
+    f.nvlink_bytes_per_s = 300e9;
+    f.algorithms = 1u << COLLECTIVE_RING;
+    for (unsigned ranks = 2; ranks <= 8; ranks++) {
+        f.gpus_per_process = ranks;
+        within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, 128, ranks, 1, NULL), measured_us[ranks - 2] * 1e-6, 0.06);
+    }
+}
+
+/* NCCL has 1.4 times the latency for rings of whole buffers over nodes in all-reduces, 1.9 times before Ampere, none in
+ * all-gathers (tuning.cc). 2 x 1: 8.4 + 2 x 14 us; one crossing for the all-gather. 64 MiB twice around, per byte 1 and 1/2. */
+static void rings_over_nodes_plateau(void **state)
+{
+    (void)state;
+    struct collective_fabric f = collective_fabric_default();
+    double bytes = 64 * MIB, x = bytes / (0.96 * 50e9);
+    f.algorithms = 1u << COLLECTIVE_RING;
+    within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, bytes, 1, 2, NULL), 1.4 * 36.4e-6 + x, 1e-9);
+    within(collective_time_s(&f, COLLECTIVE_ALL_GATHER, bytes, 1, 2, NULL), 22.4e-6 + x / 2, 1e-9);
+    f.gpu_generation = 70;
+    within(collective_time_s(&f, COLLECTIVE_ALL_REDUCE, bytes, 1, 2, NULL), 1.9 * 36.4e-6 + x, 1e-9);
 }
 
 /* stas00/ml-engineering, network/README.md: bus bandwidth of 4 to 8 H200 at 8 GiB with and without NVLS. */
@@ -250,6 +283,8 @@ int main(void)
         cmocka_unit_test(nccl_chooses_on_one_node),
         cmocka_unit_test(nccl_chooses_over_nodes),
         cmocka_unit_test(small_messages_by_hand),
+        cmocka_unit_test(one_process_launches_in_turn),
+        cmocka_unit_test(rings_over_nodes_plateau),
         cmocka_unit_test(nvls_gains_with_ranks),
         cmocka_unit_test(what_crosses_the_network),
         cmocka_unit_test(limits),
