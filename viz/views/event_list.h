@@ -1,7 +1,7 @@
 /* event_list.h - which events the log shows, and how to walk among them.
  *
  *     struct event_pick pick = {scene, EVENTS_FAILURES, passes};
- *     uint32_t i = event_next(&pick, at, true);          // the next shown event behind `at`; the same when there is none
+ *     uint32_t i = event_pick_next(&pick, at, true);          // the next shown event behind `at`; the same when there is none
  *
  * Nothing is copied: with a million events, what is not in sight costs nothing, but that a sparse filter is walked over.
  *
@@ -21,16 +21,16 @@ struct event_pick {
     const bool *passes; /* by job: the filter; NULL: none. Events of no job do not pass a filter */
 };
 
-bool event_shown(const struct event_pick *, uint32_t i);
+bool event_pick_shown(const struct event_pick *, uint32_t i);
 /* The nearest shown event behind (or before) i; n_events: none. */
-uint32_t event_next(const struct event_pick *, uint32_t i, bool forward);
+uint32_t event_pick_next(const struct event_pick *, uint32_t i, bool forward);
 /* The shown event that the cursor stands at: the last that is not after it, else the first; n_events: none is shown. `chosen`: an event that wins when
  * it is shown and at the cursor's moment; n_events: none. */
-uint32_t event_at(const struct event_pick *, int64_t cursor_ns, uint32_t chosen);
+uint32_t event_pick_at(const struct event_pick *, int64_t cursor_ns, uint32_t chosen);
 /* How many are shown in all, and how many of them stand before i. A pass over the events. */
-uint32_t event_count(const struct event_pick *, uint32_t i, uint32_t *before);
+uint32_t event_pick_count(const struct event_pick *, uint32_t i, uint32_t *before);
 
 /* The node an event is of: its index, n_nodes: none. */
-uint32_t event_node(const struct scene *, const struct record *);
+uint32_t event_pick_node(const struct scene *, const struct record *);
 
 #endif

@@ -51,7 +51,7 @@ static void lay_columns(struct log *l)
 /* The event a number of rows away; as far as there are any. */
 static uint32_t away(const struct log *l, uint32_t i, int rows)
 {
-    for (uint32_t next; rows != 0 && (next = event_next(&l->pick, i, rows > 0)) < l->scene->n_events; rows += rows > 0 ? -1 : 1) i = next;
+    for (uint32_t next; rows != 0 && (next = event_pick_next(&l->pick, i, rows > 0)) < l->scene->n_events; rows += rows > 0 ? -1 : 1) i = next;
     return i;
 }
 
@@ -69,7 +69,7 @@ static bool begin(struct log *l, struct ui *u, const struct pane *pane)
     l->rows = (unsigned)(l->body.h / line);
     lay_columns(l);
     bool chosen = u->selection.kind == SELECTED_EVENT && u->selection.run == pane->run;
-    l->at = event_at(&l->pick, u->cursor_ns, chosen ? u->selection.event : run->scene->n_events);
+    l->at = event_pick_at(&l->pick, u->cursor_ns, chosen ? u->selection.event : run->scene->n_events);
     l->first = l->at;
     if (l->at < run->scene->n_events) l->first = away(l, l->at, (int)u->scroll[SLOT_EVENTS] - (int)l->rows / 3);
     return l->scene->n_events > 0;
@@ -84,7 +84,7 @@ static void job_text(const struct scene *s, const struct record *r, struct str *
 
 static void node_text(const struct scene *s, const struct record *r, struct str *out)
 {
-    uint32_t node = event_node(s, r);
+    uint32_t node = event_pick_node(s, r);
     if (node < s->n_nodes) str_append(out, s->nodes[node].name);
 }
 
@@ -130,7 +130,7 @@ static void draw_chips(const struct log *l, struct draw_list *d)
     }
     float x = chips[N_EVENT_KINDS - 1].box.x + chips[N_EVENT_KINDS - 1].box.w + 2 * l->ui->theme.pad;
     struct str text = {0};
-    uint32_t before, all = event_count(&l->pick, l->at, &before);
+    uint32_t before, all = event_pick_count(&l->pick, l->at, &before);
     if (l->at < l->scene->n_events) {
         str_append(&text, "event ");
         units_format_count(&text, (int64_t)before + 1);
@@ -186,7 +186,7 @@ static void draw_rows(const struct log *l, struct draw_list *d)
         int64_t at = l->scene->events[i].time_ns, cursor = l->ui->cursor_ns;
         if (y + l->row > l->body.y + l->body.h) break;
         draw_row(l, d, i, y);
-        uint32_t next = event_next(&l->pick, i, true);
+        uint32_t next = event_pick_next(&l->pick, i, true);
         if (at < cursor && (next >= l->scene->n_events || l->scene->events[next].time_ns > cursor)) draw_cursor(l, d, y + l->row);
         i = next;
     }
@@ -225,14 +225,14 @@ static uint32_t row_at(const struct log *l, float x, float y)
 {
     if (!widget_in(l->body, x, y) || l->first >= l->scene->n_events) return l->scene->n_events;
     uint32_t i = l->first;
-    for (unsigned k = (unsigned)((y - l->body.y) / l->row); k > 0 && i < l->scene->n_events; k--) i = event_next(&l->pick, i, true);
+    for (unsigned k = (unsigned)((y - l->body.y) / l->row); k > 0 && i < l->scene->n_events; k--) i = event_pick_next(&l->pick, i, true);
     return i;
 }
 
 static struct ui_selection selection_of(const struct log *l, uint32_t i)
 {
     const struct record *r = &l->scene->events[i];
-    uint32_t node = event_node(l->scene, r);
+    uint32_t node = event_pick_node(l->scene, r);
     return (struct ui_selection){.kind = SELECTED_EVENT,
                                  .run = l->pane->run,
                                  .job = r->job,
@@ -313,8 +313,8 @@ static bool on_key(struct log *l, int k, unsigned mods)
     int page = l->rows > 2 ? (int)l->rows - 2 : 1;
     if (mods & (UI_CTRL | UI_ALT)) return false;
     switch (k) {
-    case UI_UP: go(l, event_next(&l->pick, l->at, false)); return true;
-    case UI_DOWN: go(l, l->at < n && l->scene->events[l->at].time_ns > l->ui->cursor_ns ? l->at : event_next(&l->pick, l->at, true)); return true;
+    case UI_UP: go(l, event_pick_next(&l->pick, l->at, false)); return true;
+    case UI_DOWN: go(l, l->at < n && l->scene->events[l->at].time_ns > l->ui->cursor_ns ? l->at : event_pick_next(&l->pick, l->at, true)); return true;
     case UI_PAGE_UP: go(l, l->at < n ? away(l, l->at, -page) : n); return true;
     case UI_PAGE_DOWN: go(l, l->at < n ? away(l, l->at, page) : n); return true;
     case UI_ENTER: return follow(l);
@@ -372,7 +372,7 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
 {
     struct log l;
     begin(&l, u, pane);
-    uint32_t before = 0, all = event_count(&l.pick, l.at, &before), i = l.first;
+    uint32_t before = 0, all = event_pick_count(&l.pick, l.at, &before), i = l.first;
     json_write_key(w, "kinds");
     json_write_string(w, event_kind_names[l.pick.kinds]);
     json_write_key(w, "shown");
@@ -383,7 +383,7 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     json_write_array(w);
     for (unsigned k = 0; k < l.rows && i < l.scene->n_events; k++) {
         dump_event(&l, i, w);
-        i = event_next(&l.pick, i, true);
+        i = event_pick_next(&l.pick, i, true);
     }
     json_write_end(w);
 }
