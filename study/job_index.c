@@ -13,18 +13,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* What both files say of a job; -1: did not happen. */
-struct moments {
-    int64_t submit, shares, admitted, allocated, started, finished;
-};
-
 struct moment_list {
-    ARRAY(struct moments) list;
+    ARRAY(struct job_moments) list;
 };
 
-static struct moments *moments_of(struct moment_list *m, int32_t job)
+static struct job_moments *moments_of(struct moment_list *m, int32_t job)
 {
-    while (m->list.n <= (size_t)job) array_push(&m->list, (struct moments){-1, -1, -1, -1, -1, -1});
+    while (m->list.n <= (size_t)job) array_push(&m->list, (struct job_moments){-1, -1, -1, -1, -1, -1});
     return &m->list.v[job];
 }
 
@@ -36,7 +31,7 @@ static void first(int64_t *at, int64_t now)
 static void note(struct moment_list *m, const struct record *r)
 {
     if (r->job < 0) return;
-    struct moments *j = moments_of(m, r->job);
+    struct job_moments *j = moments_of(m, r->job);
     switch (r->type) {
     case REC_JOB_SUBMITTED:
         j->submit = r->time_ns;
@@ -50,7 +45,7 @@ static void note(struct moment_list *m, const struct record *r)
     }
 }
 
-static uint64_t key_of(const struct moments *m)
+static uint64_t key_of(const struct job_moments *m)
 {
     struct hash h;
     hash_init(&h);
@@ -58,28 +53,28 @@ static uint64_t key_of(const struct moments *m)
     return hash_end(&h).lo;
 }
 
-static struct moments moments_of_row(const struct job_row *r)
+static struct job_moments moments_of_row(const struct job_row *r)
 {
-    return (struct moments){r->submit_ns,    r->gpu_shares, r->admitted_ns,
+    return (struct job_moments){r->submit_ns,    r->gpu_shares, r->admitted_ns,
                             r->allocated_ns, r->started_ns, r->finished_ns};
 }
 
 /* Rows with one key are chained in the file's order: heads maps a key to its first row, next to the one after. */
-static void match(const struct run *run, const struct moment_list *m, struct job_index *x)
+void job_index_match(const struct run *run, const struct job_moments *moments, size_t n, struct job_index *x)
 {
     enum { NONE = -1 };
     struct hmap heads = {0};
     int64_t *next = xcalloc(run->n_jobs + 1, sizeof *next);
     uint64_t at;
     for (size_t i = run->n_jobs; i-- > 0;) {
-        struct moments key = moments_of_row(&run->jobs[i].row);
+        struct job_moments key = moments_of_row(&run->jobs[i].row);
         next[i] = hmap_get_u64(&heads, key_of(&key), &at) ? (int64_t)at : NONE;
         hmap_put_u64(&heads, key_of(&key), i);
     }
-    x->n = m->list.n;
+    x->n = n;
     x->rows = xcalloc(x->n + 1, sizeof *x->rows);
     for (size_t j = 0; j < x->n; j++) {
-        uint64_t key = key_of(&m->list.v[j]);
+        uint64_t key = key_of(&moments[j]);
         if (!hmap_get_u64(&heads, key, &at)) continue;
         x->rows[j] = &run->jobs[at].row;
         if (next[at] == NONE)
@@ -100,7 +95,7 @@ bool job_index_read(const struct run *run, struct job_index *x, char **err)
     if (!t) return false;
     while (timeline_next(t, &r)) note(&m, &r);
     timeline_close(t);
-    match(run, &m, x);
+    job_index_match(run, m.list.v, m.list.n, x);
     array_free(&m.list);
     return true;
 }

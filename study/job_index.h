@@ -24,7 +24,13 @@ struct job_index {
     size_t n;
 };
 
+/* What both files say of a job; -1: did not happen. For those who have read the timeline themselves. */
+struct job_moments {
+    int64_t submit, shares, admitted, allocated, started, finished;
+};
+
 bool job_index_read(const struct run *, struct job_index *, char **err);
+void job_index_match(const struct run *, const struct job_moments *, size_t n, struct job_index *);
 const struct job_row *job_index_row(const struct job_index *, int32_t number);
 int32_t job_index_find(const struct job_index *, const char *id);
 void job_index_free(struct job_index *);

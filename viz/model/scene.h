@@ -18,6 +18,8 @@
  *                           only how many steps were done; their parts (compute, communication ...) are told by job in
  *                           jobs.csv and by sums in ledger.csv.
  *   SHOW_WAIT + reason      job tracks: waits, by enum wait_reason
+ * In its queue a job may share a clock with others: there is no record of what it waited for when, and its time there shows the reason with
+ * the greatest sum of jobs.csv (`shares` is 1). The same holds for all of a job where a run has no timeline.
  * The integral of a show over all GPU tracks equals the ledger's: held activities and down exactly, cell by cell; work and redone
  * together the ledger's class work; what is left of the existing GPUs is idle. scene_check tells where it does not.
  *
@@ -51,7 +53,7 @@ enum activity_class show_class(unsigned show);       /* of SHOW_WORK and SHOW_RE
 struct scene_span {
     int64_t from_ns, to_ns; /* from < to */
     int32_t job;            /* its number; NO_JOB: none (a node that is down) */
-    uint16_t shares;        /* of this GPU, 1 to 1,000; of a job's track: 0 */
+    uint16_t shares;        /* of this GPU, 1 to 1,000; of a job's track: 1 in a queue, where the reason is a guess (below), else 0 */
     uint8_t show, cause;    /* above; enum cause */
 };
 

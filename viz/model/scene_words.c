@@ -1,0 +1,253 @@
+/* scene_words.c - a scene in words: names of what spans show, events, who was in the way.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "base/str.h"
+#include "base/units.h"
+#include "run/wait.h"
+#include "study/explain.h"
+#include "study/words.h"
+#include "viz/model/scene_parts.h"
+
+/* ---- shows ---- */
+
+const char *show_name(unsigned show)
+{
+    if (show < N_ACTIVITIES) return activity_table[show].name;
+    if (show == SHOW_WORK) return "work";
+    if (show == SHOW_REDONE) return "redone";
+    return show < N_SHOWS ? wait_table[show - SHOW_WAIT].name : "nothing";
+}
+
+const char *show_help(unsigned show)
+{
+    if (show < N_ACTIVITIES) return activity_table[show].help;
+    if (show == SHOW_WORK) return "the ranks step";
+    if (show == SHOW_REDONE) return "the ranks step again what was lost";
+    return show < N_SHOWS ? wait_table[show - SHOW_WAIT].help : "nobody holds it";
+}
+
+enum activity_class show_class(unsigned show)
+{
+    if (show < N_ACTIVITIES) return activity_table[show].class;
+    return show == SHOW_WORK || show == SHOW_REDONE ? CLASS_WORK : CLASS_IDLE;
+}
+
+/* ---- parts of sentences ---- */
+
+static const char *id_of(const struct scene *s, int64_t job)
+{
+    return job >= 0 && job < s->n_jobs ? s->jobs[job].id : "?";
+}
+
+static const char *node_of(const struct scene *s, uint32_t node)
+{
+    return node < s->n_nodes ? s->nodes[node].name : "?";
+}
+
+static const char *reason(int64_t code)
+{
+    return code >= 0 && code < N_WAIT_REASONS ? wait_table[code].help : "?";
+}
+
+static const char *cause(unsigned code) { return code < N_CAUSES ? cause_table[code].help : "?"; }
+
+static void gpus(struct str *out, int64_t shares)
+{
+    words_gpus(out, shares);
+    str_append(out, shares == SHARES_PER_GPU ? " GPU" : " GPUs");
+}
+
+/* ---- events ---- */
+
+static void on_submitted(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_append(out, "submitted: asks for ");
+    gpus(out, r->subject);
+}
+
+static void on_admitted(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, "admitted (attempt %u)", r->subject);
+}
+
+static void on_allocated(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s, (void)r;
+    str_append(out, "all its GPUs are bound");
+}
+
+static void on_started(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, "all ranks step: %s", cause(r->code));
+}
+
+static void on_stopped(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, "ranks stop; next comes %s", cause(r->code));
+}
+
+static void on_finished(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_append(out, r->code < N_JOB_STATES ? job_state_names[r->code] : "?");
+}
+
+static void on_wait(const struct scene *s, const struct record *r, struct str *out)
+{
+    if (r->code == NOT_WAITING) str_append(out, "waits no more");
+    else if (r->code == WAITS_IN_CLASS) str_append(out, "stands in its queue");
+    else str_printf(out, "waits: %s", reason(r->code));
+    if (r->a >= 0) str_printf(out, "; blocked by %s", id_of(s, r->a));
+}
+
+static void on_evicted(const struct scene *s, const struct record *r, struct str *out)
+{
+    str_printf(out, "taken off its GPUs: %s", explain_stop_reason(r->code));
+    if (r->a >= 0) str_printf(out, ", to make room for %s", id_of(s, r->a));
+}
+
+static void on_condition(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, "condition %u becomes %u", r->subject, r->code);
+}
+
+static void on_pod(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, "pod %u: state %u", r->subject, r->code);
+}
+
+static void on_checkpoint(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, r->code == 0 ? "begins to save step %lld" : "has saved step %lld", (long long)r->a);
+}
+
+static void on_rollback(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    str_printf(out, "falls back from step %lld to step %lld", (long long)r->a, (long long)r->b);
+}
+
+/* Hardware names its first node, and how many with it; a job's own fault its rank; the script its line. */
+static void on_fault(const struct scene *s, const struct record *r, struct str *out)
+{
+    str_printf(out, "fault: %s", explain_fault(r->code));
+    if (r->job != NO_JOB) str_printf(out, " of rank %u", r->subject);
+    else if (r->code >= N_FAULT_ACTIONS) {
+        str_printf(out, " at node %s", node_of(s, r->subject));
+        if (r->a > 1) str_printf(out, " and %lld more", (long long)r->a - 1);
+    } else str_printf(out, " (action %u of the script)", r->subject + 1);
+}
+
+static void on_node(const struct scene *s, const struct record *r, struct str *out)
+{
+    str_printf(out, "node %s ", node_of(s, r->subject));
+    if (r->code == ACT_FREE) str_append(out, "is back");
+    else str_printf(out, "goes down: %s", r->code < N_ACTIVITIES ? activity_table[r->code].help : "?");
+}
+
+static void on_no_progress(const struct scene *s, const struct record *r, struct str *out)
+{
+    str_printf(out, "nothing can progress any more: %s", r->a >= 0 && r->a < N_WAIT_REASONS ? reason(r->a) : "no rank steps");
+    if (r->b >= 0) str_printf(out, "; %s holds what it waits for", id_of(s, r->b));
+}
+
+static void on_hold(const struct scene *s, const struct record *r, struct str *out)
+{
+    (void)s;
+    if (r->code != 1) {
+        str_append(out, "holds some of its GPUs no more without the rest");
+        return;
+    }
+    str_append(out, "holds ");
+    gpus(out, r->a);
+    str_append(out, " and waits for the rest");
+}
+
+static void (*const tell[N_RECORD_TYPES])(const struct scene *, const struct record *, struct str *) = {
+    [REC_JOB_SUBMITTED] = on_submitted, [REC_JOB_ADMITTED] = on_admitted,   [REC_JOB_ALLOCATED] = on_allocated,
+    [REC_JOB_STARTED] = on_started,     [REC_JOB_STOPPED] = on_stopped,     [REC_JOB_FINISHED] = on_finished,
+    [REC_JOB_WAIT] = on_wait,           [REC_JOB_EVICTED] = on_evicted,     [REC_JOB_CONDITION] = on_condition,
+    [REC_POD_STATE] = on_pod,           [REC_CHECKPOINT] = on_checkpoint,   [REC_ROLLBACK] = on_rollback,
+    [REC_FAULT] = on_fault,             [REC_NODE_STATE] = on_node,         [REC_NO_PROGRESS] = on_no_progress,
+    [REC_PARTIAL_HOLD] = on_hold,
+};
+
+void scene_event_text(const struct scene *s, const struct record *r, struct str *out)
+{
+    if (r->type < N_RECORD_TYPES && tell[r->type]) tell[r->type](s, r, out);
+    else str_append(out, r->type < N_RECORD_TYPES ? record_table[r->type].name : "?");
+}
+
+/* What the script does that hurts nobody. */
+static bool is_harmless(unsigned action)
+{
+    static const bool harmless[N_FAULT_ACTIONS] = {
+        [DO_POD_SUCCEEDED] = true, [DO_NODE_BACK] = true, [DO_SUSPEND] = true,   [DO_RESUME] = true, [DO_SCALE] = true,
+        [DO_TOUCH] = true,         [DO_SET_QUOTA] = true, [DO_HOLD] = true,
+    };
+    return action < N_FAULT_ACTIONS && harmless[action];
+}
+
+bool scene_event_is_failure(const struct record *r)
+{
+    switch (r->type) {
+    case REC_FAULT: return !is_harmless(r->code);
+    case REC_NODE_STATE: return r->code != ACT_FREE;
+    case REC_JOB_FINISHED: return r->code == JOB_FAILED;
+    case REC_JOB_EVICTED: return r->code != STOP_HORIZON && r->code != STOP_SUSPENDED;
+    case REC_ROLLBACK:
+    case REC_NO_PROGRESS: return true;
+    default: return false;
+    }
+}
+
+/* ---- blockers ---- */
+
+/* Since when the wait that ends at ns was for GPUs or quota: the first of an unbroken row of such spans. */
+static int64_t wait_since(const struct scene *s, int32_t job, int64_t ns)
+{
+    const struct scene_track *t = &s->tracks[SCENE_JOBS][job];
+    uint32_t i = scene_seek(s, SCENE_JOBS, (uint32_t)job, ns);
+    int64_t since = ns;
+    while (i-- > 0 && t->v[i].show >= SHOW_WAIT && scene_to(s, &t->v[i]) >= since) since = t->v[i].from_ns;
+    return since;
+}
+
+static int32_t preemptor(const struct scene *s, int32_t job, int64_t ns)
+{
+    const struct scene_job *j = &s->jobs[job];
+    for (uint32_t i = j->n_events; i-- > 0;) {
+        const struct record *r = &s->events[s->by_job[j->first_event + i]];
+        if (r->time_ns < ns) break;
+        if (r->time_ns > ns || r->a < 0 || r->a >= s->n_jobs) continue;
+        if (r->type == REC_JOB_EVICTED || r->type == REC_JOB_WAIT) return (int32_t)r->a;
+    }
+    return NO_JOB;
+}
+
+static bool releases(const struct scene *s, const struct record *r, int32_t job)
+{
+    bool lets_go = r->type == REC_JOB_FINISHED || r->type == REC_JOB_STOPPED || r->type == REC_JOB_EVICTED;
+    return lets_go && r->job != job && r->job >= 0 && (uint32_t)r->job < s->n_jobs && s->jobs[r->job].allocated_ns >= 0 &&
+           s->jobs[r->job].allocated_ns <= r->time_ns;
+}
+
+int32_t scene_blocker(const struct scene *s, int32_t job, int64_t ns)
+{
+    if (job < 0 || (uint32_t)job >= s->n_jobs) return NO_JOB;
+    int32_t by = preemptor(s, job, ns);
+    if (by != NO_JOB) return by;
+    int64_t since = wait_since(s, job, ns);
+    if (since >= ns) return NO_JOB;
+    for (uint32_t i = scene_event_seek(s, ns + 1); i-- > 0 && s->events[i].time_ns >= since;)
+        if (releases(s, &s->events[i], job)) return s->events[i].job;
+    return NO_JOB;
+}
