@@ -43,7 +43,7 @@ static const char *pick(struct any *a, const char *const *words, unsigned n) { r
 #define PICK(a, ...)                                                                                                   \
     pick(a, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-enum purpose { SHAPE, CLUSTER, QUEUES, JOB, JOB_FAULTS, JOB_ELASTIC, JOB_AFTER, JOB_SAVES, HARDWARE, SCRIPT, APPROACH, STACK, RUN, SPEEDS, JOB_MODEL };
+enum purpose { SHAPE, CLUSTER, QUEUES, JOB, JOB_FAULTS, JOB_ELASTIC, JOB_AFTER, JOB_SAVES, HARDWARE, SCRIPT, APPROACH, STACK, RUN, SPEEDS, JOB_MODEL, JOB_DATA };
 
 /* ---- cluster ---- */
 
@@ -138,23 +138,47 @@ static void size(struct any *a)
     str_printf(a->out, ", \"gpus\": %u, \"replicas\": %u", each, 1 + below(a, one_in(a, 8) ? room + 2 : room / 2 + 1));
 }
 
-static void amount(struct any *a)
+/* What its samples cost to load; from a sequence of its own. */
+static void data(struct any *a, unsigned i, bool samples)
+{
+    uint64_t here = a->state;
+    begin(a, JOB_DATA, i);
+    str_printf(a->out, ", \"data\": { \"workers\": %u, \"mode\": \"%s\", \"cpu\": \"%ums\"", below(a, 9), PICK(a, "processes", "threads"),
+               below(a, 40));
+    if (samples || one_in(a, 2)) str_printf(a->out, ", \"samples\": %u", 1 + below(a, 64));
+    if (one_in(a, 3)) str_printf(a->out, ", \"locked\": 0.%u", below(a, 10));
+    if (one_in(a, 3)) str_printf(a->out, ", \"cores\": %u", 1 + below(a, 8));
+    if (one_in(a, 2)) str_printf(a->out, ", \"prefetch\": %u", below(a, 4));
+    if (one_in(a, 3)) str_printf(a->out, ", \"variation\": 0.%u", below(a, 10));
+    if (one_in(a, 2)) str_printf(a->out, ", \"size\": \"%uMB\", \"storage\": \"store\", \"latency\": \"%ums\"", 1 + below(a, 9), below(a, 20));
+    if (one_in(a, 3))
+        str_printf(a->out, ", \"dataset\": \"%uGB\", \"cache\": \"%uGB\", \"cache_rule\": \"%s\"", 1 + below(a, 50), below(a, 40),
+                   PICK(a, "keep", "lru"));
+    str_append(a->out, " }");
+    a->state = here;
+}
+
+static void amount(struct any *a, unsigned i)
 {
     if (one_in(a, 3)) {
-        str_printf(a->out, ", \"steps\": %u, \"step\": { \"compute\": \"%ums\", \"data\": \"%ums\"", 1 + below(a, 800), 200 + below(a, 3000),
-                   below(a, 50));
+        unsigned steps = 1 + below(a, 800), compute = 200 + below(a, 3000), wait = below(a, 50);
+        bool loads = wait % 3 == 0; /* instead of a length of the wait */
+        str_printf(a->out, ", \"steps\": %u, \"step\": { \"compute\": \"%ums\"", steps, compute);
+        if (!loads) str_printf(a->out, ", \"data\": \"%ums\"", wait);
         if (one_in(a, 2)) str_printf(a->out, ", \"%s", one_in(a, 2) ? "communication\": \"30ms\"" : "gradient\": \"2GB\"");
         str_append(a->out, " }");
+        if (loads) data(a, i, true);
     } else {
         str_printf(a->out, ", \"duration\": %u", 60 * (1 + below(a, one_in(a, 5) ? 300 : 30)));
         if (one_in(a, 4)) str_printf(a->out, ".%03u", below(a, 1000));
     }
 }
 
-static void model(struct any *a)
+static void model(struct any *a, unsigned i)
 {
     str_printf(a->out, ", \"steps\": %u, \"model\": \"%s\", \"batch\": { \"global\": %u, \"micro\": %u }, \"parallelism\": { \"zero\": %u }",
                1 + below(a, 2000), PICK(a, "mpt-125m", "mpt-1b", "resnet-50"), 1 + below(a, 256), 1 + below(a, 8), below(a, 4));
+    if (one_in(a, 3)) data(a, i, false);
 }
 
 /* Of some jobs a model instead; what is drawn for the rest of the job stays. */
@@ -164,11 +188,11 @@ static void work(struct any *a, unsigned i)
     uint64_t here = a->state;
     begin(a, JOB_MODEL, i);
     if (one_in(a, 5)) {
-        model(a);
+        model(a, i);
         a->out = &unused;
     }
     a->state = here;
-    amount(a);
+    amount(a, i);
     a->out = out;
     str_free(&unused);
     if (a->limit_all || one_in(a, 8)) str_printf(a->out, ", \"limit\": \"%um\"", 5 + below(a, 400));

@@ -6,7 +6,7 @@
  *
  * Each text has two approaches, "one" and "two", drawn from all life cycles, admissions, gangs, placements and ways to
  * resize; node groups, racks, CPU and memory, taints, quotas with cohorts, borrowing, lending and preemption; jobs with
- * fractions of GPUs, priorities, dependencies, time limits, checkpoints, elastic bounds, crashes and hangs; failing
+ * fractions of GPUs, priorities, dependencies, time limits, data loading, checkpoints, elastic bounds, crashes and hangs; failing
  * hardware and scripted actions; a horizon or an open end. Sizes are small and numbers few, so that ties, queues and
  * races at one instant are frequent.
  *
