@@ -82,7 +82,6 @@ void account_sort(struct account *);
 
 /* Parts of a text of at most 100 columns, each with an empty line before it. */
 void account_gpu_text(const struct account *, struct str *);
-void account_low_text(const struct account *, struct str *); /* what keeps the useful part low */
 void account_waits_text(struct account *, struct str *);     /* by reason, queue and team */
 void account_busiest_text(struct account *, struct str *);   /* who used the GPUs; jobs that had most of something */
 

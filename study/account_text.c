@@ -9,7 +9,7 @@
 #include "study/account.h"
 #include "study/words.h"
 
-enum { WIDTH = 100, CAUSES_NAMED = 3, USES_SHOWN = 8 };
+enum { WIDTH = 100, USES_SHOWN = 8 };
 
 /* ---- GPU time ---- */
 
@@ -46,42 +46,6 @@ void account_gpu_text(const struct account *a, struct str *out)
                     gpu_row(a, out, activity_table[c].name, 2, a->cells[c][redone], activity_table[c].help);
     }
     gpu_row(a, out, "all", 0, a->all, "");
-}
-
-/* The greatest cell that is not work that is kept and not used yet, as 2 * activity + redone; -1: none. */
-static int next_cause(const struct account *a, const bool used[N_ACTIVITIES][2])
-{
-    int best = -1;
-    for (int i = 0; i < 2 * N_ACTIVITIES; i++) {
-        enum gpu_class class = gpu_class_of((enum activity)(i / 2), i % 2);
-        if (class == GPU_WORK || class == GPU_ABSENT || used[i / 2][i % 2] || !a->cells[i / 2][i % 2]) continue;
-        if (best < 0 || a->cells[i / 2][i % 2] > a->cells[best / 2][best % 2]) best = i;
-    }
-    return best;
-}
-
-static void bullet(struct str *out, struct str *text)
-{
-    str_append(out, "  * ");
-    words_wrapped(out, str_text(text), 4, WIDTH);
-    str_append(out, "\n");
-    str_free(text);
-}
-
-void account_low_text(const struct account *a, struct str *out)
-{
-    bool used[N_ACTIVITIES][2] = {{false}};
-    str_append(out, "\nWhat keeps the useful part low\n");
-    for (int n = 0; n < CAUSES_NAMED; n++) {
-        int best = next_cause(a, (const bool(*)[2])used);
-        if (best < 0) break;
-        used[best / 2][best % 2] = true;
-        struct str s = {0};
-        str_printf(&s, "%.1f %% of the GPU time is ", percent(a->cells[best / 2][best % 2], a->all));
-        words_name(&s, activity_table[best / 2].name);
-        str_printf(&s, "%s: %s.", best % 2 ? ", done again" : "", activity_table[best / 2].help);
-        bullet(out, &s);
-    }
 }
 
 /* ---- waits ---- */
@@ -160,6 +124,14 @@ static void uses_rows(const struct account *a, enum use_by by, struct str *out)
     while (n < a->uses[by].uses.n && gpu_use_busy(&a->uses[by].uses.v[n])) n++;
     for (size_t i = 0; i < n && i < USES_SHOWN && n > 1; i++) use_row(a, &a->uses[by].uses.v[i], use_by_names[by], out);
     if (n > USES_SHOWN) str_printf(out, "  and %zu more\n", n - USES_SHOWN);
+}
+
+static void bullet(struct str *out, struct str *text)
+{
+    str_append(out, "  * ");
+    words_wrapped(out, str_text(text), 4, WIDTH);
+    str_append(out, "\n");
+    str_free(text);
 }
 
 static void record_line(const struct account *a, enum record_of what, struct str *out)

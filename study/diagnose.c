@@ -184,16 +184,12 @@ static bool holds_or_queues(int reason)
     return reason < N_QUEUE_REASONS || reason == WAIT_GANG || reason == WAIT_PEERS;
 }
 
-static struct told told_by(const struct job_row *const *rows, size_t n)
+static void tell(struct told *t, const struct job_row *row)
 {
-    struct told t = {.jobs = n};
-    for (size_t i = 0; i < n; i++) {
-        for (int w = 0; rows[i]->wait_ns && w < N_WAIT_REASONS; w++)
-            t.waits[w] += holds_or_queues(w) ? rows[i]->wait_ns[w] : 0;
-        t.restarts += rows[i]->restarts;
-        t.preemptions += rows[i]->preemptions;
-    }
-    return t;
+    for (int w = 0; row->wait_ns && w < N_WAIT_REASONS; w++) t->waits[w] += holds_or_queues(w) ? row->wait_ns[w] : 0;
+    t->restarts += row->restarts;
+    t->preemptions += row->preemptions;
+    t->jobs++;
 }
 
 /* "84 % of it held by incomplete gangs; jobs wait: 61 % quota, 39 % order". */
@@ -241,9 +237,9 @@ static const char *wait_remedy(const struct blame *b, const struct told *t)
 static const char *restart_detail(struct diagnosis *d, const struct told *t)
 {
     if (!t->restarts && !t->preemptions) return "";
-    return arena_printf(&d->arena, "%llu restart%s after a failure, %llu preemption%s", (unsigned long long)t->restarts,
+    return arena_printf(&d->arena, "%llu restart%s after a failure, %llu preemption%s%s", (unsigned long long)t->restarts,
                         t->restarts == 1 ? "" : "s", (unsigned long long)t->preemptions,
-                        t->preemptions == 1 ? "" : "s");
+                        t->preemptions == 1 ? "" : "s", d->runs > 1 ? " in all replications" : "");
 }
 
 static void fill_words(struct diagnosis *d, struct finding *f, const struct blame *b, const struct told *t)
@@ -278,7 +274,7 @@ static int greatest_first(const void *left, const void *right)
     return (int)a->cause - (int)b->cause;
 }
 
-static void conclude(struct diagnosis *d, const struct blame *b, const struct job_row *const *rows, size_t n)
+static void conclude(struct diagnosis *d, const struct blame *b, const struct told *t)
 {
     d->useful_gpu_s = b->gpu_s[USEFUL];
     for (int i = 0; i < N_HEALTH_RESTS; i++) {
@@ -293,10 +289,9 @@ static void conclude(struct diagnosis *d, const struct blame *b, const struct jo
         d->n_found++;
     if (diagnosis_healthy(d)) d->n_found = 0;
     if (d->n_found < N_HEALTH_CAUSES) d->next = d->found[d->n_found];
-    struct told t = told_by(rows, n);
     for (size_t i = 0; i < d->n_found; i++) {
         struct finding *f = &d->found[i];
-        fill_words(d, f, b, &t);
+        fill_words(d, f, b, t);
         f->at_most = f->cause == WHY_COMMUNICATION || (f->cause == WHY_CHECKPOINT && b->saves_bound > 0);
     }
     note_declared(d, b);
@@ -352,6 +347,13 @@ static void index_jobs(struct jobs *j, uint32_t replication)
     }
 }
 
+static void note_once(struct diagnosis *d, const char *note)
+{
+    for (size_t i = 0; i < d->notes.n; i++)
+        if (!strcmp(d->notes.v[i], note)) return;
+    array_push(&d->notes, note);
+}
+
 static void jobs_open(struct jobs *j, const struct run *r, struct diagnosis *d)
 {
     struct diag problems = {0};
@@ -363,7 +365,7 @@ static void jobs_open(struct jobs *j, const struct run *r, struct diagnosis *d)
         if (j->scenario)
             index_jobs(j, r->replication);
         else
-            array_push(&d->notes, "The run's scenario.json cannot be read: causes within steps are not told apart.");
+            note_once(d, "The run's scenario.json cannot be read: causes within steps are not told apart.");
     }
     diag_free(&problems);
     str_free(&file);
@@ -409,17 +411,17 @@ static void add_job(struct diagnosis *d, struct blame *b, const struct jobs *j, 
 }
 
 /* What the jobs' rows do not divide stands as it is in the ledger. */
-static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left,
-                     const struct job_row **rows)
+static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, struct kept *left, struct told *t)
 {
     struct jobs j;
     jobs_open(&j, r, d);
     for (size_t i = 0; i < r->n_jobs; i++) {
         struct kept k;
-        rows[i] = &r->jobs[i].row;
-        if (!kept_of(rows[i], &k)) continue;
+        const struct job_row *row = &r->jobs[i].row;
+        tell(t, row);
+        if (!kept_of(row, &k)) continue;
         for (int a = 0; a < N_WORK_ACTIVITIES; a++) left->by[a] -= k.by[a];
-        add_job(d, b, &j, rows[i], &k);
+        add_job(d, b, &j, row, &k);
     }
     for (int a = 0; a < N_WORK_ACTIVITIES; a++)
         if (left->by[a] < 0) left->by[a] = 0; /* rounding */
@@ -428,12 +430,24 @@ static void add_jobs(const struct run *r, struct diagnosis *d, struct blame *b, 
     jobs_close(&j);
 }
 
-void diagnose_run(const struct run *r, struct diagnosis *d)
+/* ---- runs ---- */
+
+struct diagnosing {
+    struct diagnosis d;
+    struct blame b;
+    struct told t;
+};
+
+struct diagnosing *diagnosing_begin(void) { return xcalloc(1, sizeof(struct diagnosing)); }
+
+void diagnosing_add(struct diagnosing *g, const struct run *r)
 {
-    struct blame b = {.declared = 0};
+    struct diagnosis *d = &g->d;
     struct kept left = {{0}, 0};
-    const struct job_row **rows = xcalloc(r->n_jobs + 1, sizeof *rows);
-    *d = (struct diagnosis){.approach = r->approach, .replication = r->replication};
+    if (!d->runs++) {
+        d->approach = arena_strdup(&d->arena, r->approach);
+        d->replication = r->replication;
+    }
     for (size_t i = 0; i < r->n_ledger; i++) {
         const struct run_ledger_row *l = &r->ledger[i];
         int cause = blamed(l->activity, l->redone, l->cause);
@@ -443,12 +457,39 @@ void diagnose_run(const struct run *r, struct diagnosis *d)
         if (activity_table[l->activity].class == CLASS_WORK && !l->redone)
             left.by[l->activity - FIRST_WORK] += gpu_s;
         else
-            add_blame(&b, cause, gpu_s);
-        if (cause == WHY_WAITING && activity_table[l->activity].class == CLASS_HELD) b.in_gangs += gpu_s;
+            add_blame(&g->b, cause, gpu_s);
+        if (cause == WHY_WAITING && activity_table[l->activity].class == CLASS_HELD) g->b.in_gangs += gpu_s;
     }
-    add_jobs(r, d, &b, &left, rows);
-    conclude(d, &b, rows, r->n_jobs);
-    free(rows);
+    add_jobs(r, d, &g->b, &left, &g->t);
+}
+
+/* Sums over the runs become means. */
+static void divide(struct diagnosis *d, struct blame *b)
+{
+    double n = d->runs ? (double)d->runs : 1;
+    d->gpu_s /= n;
+    d->step_gpu_s /= n;
+    d->communication_gpu_s /= n;
+    b->in_gangs /= n;
+    b->saves_bound /= n;
+    b->declared /= n;
+    for (size_t i = 0; i < sizeof b->gpu_s / sizeof *b->gpu_s; i++) b->gpu_s[i] /= n;
+    for (size_t i = 0; i < N_HEALTH_CAUSES; i++) b->saved[i] /= n;
+}
+
+void diagnosing_end(struct diagnosing *g, struct diagnosis *d)
+{
+    divide(&g->d, &g->b);
+    conclude(&g->d, &g->b, &g->t);
+    *d = g->d;
+    free(g);
+}
+
+void diagnose_run(const struct run *r, struct diagnosis *d)
+{
+    struct diagnosing *g = diagnosing_begin();
+    diagnosing_add(g, r);
+    diagnosing_end(g, d);
 }
 
 /* ---- one job ---- */
@@ -473,6 +514,7 @@ void diagnose_job(const struct run *r, const struct job_row *row, struct diagnos
     struct kept k = {{0}, 0};
     *d = (struct diagnosis){.approach = r->approach,
                             .replication = r->replication,
+                            .runs = 1,
                             .gpu_s = decimal_gpu_s(row->work + row->redone + row->held)};
     char buf[24];
     d->job = arena_strdup(&d->arena, job_row_id(row, buf));
@@ -487,7 +529,9 @@ void diagnose_job(const struct run *r, const struct job_row *row, struct diagnos
     jobs_close(&j);
     add_blame(&b, WHY_RESTARTS, decimal_gpu_s(row->redone + row->recovery));
     add_held(&b, row);
-    conclude(d, &b, &row, 1);
+    struct told t = {.jobs = 0};
+    tell(&t, row);
+    conclude(d, &b, &t);
 }
 
 /* ---- figures ---- */

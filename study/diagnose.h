@@ -3,6 +3,9 @@
  *     struct diagnosis d;
  *     diagnose_run(run, &d);                   // of the whole run; needs ledger.csv and jobs.csv
  *     diagnose_job(run, row, &d);              // of the GPU time of one job
+ *     struct diagnosing *g = diagnosing_begin();              // of several runs of one approach: a mean run
+ *     diagnosing_add(g, run);                                 // each; it may be closed then
+ *     diagnosing_end(g, &d);
  *     diagnosis_text(&d, &out); diagnosis_json(&d, &writer);
  *     diagnosis_free(&d);
  *
@@ -105,7 +108,8 @@ enum { N_HEALTH_RESTS = 3 };
 
 struct diagnosis {
     const char *approach, *job; /* job NULL: of the run */
-    uint32_t replication;
+    uint32_t replication; /* of one run */
+    size_t runs;          /* GPU-seconds are a mean over them; restarts in details are of all */
     double gpu_s; /* that existed, or that the job held */
     double useful_gpu_s;
     double step_gpu_s, communication_gpu_s; /* of steps that were not redone */
@@ -117,6 +121,10 @@ struct diagnosis {
     struct arena arena; /* details and notes */
 };
 
+/* diagnosing_end frees; without a run all is 0. */
+struct diagnosing *diagnosing_begin(void);
+void diagnosing_add(struct diagnosing *, const struct run *);
+void diagnosing_end(struct diagnosing *, struct diagnosis *);
 void diagnose_run(const struct run *, struct diagnosis *);
 void diagnose_job(const struct run *, const struct job_row *, struct diagnosis *);
 void diagnosis_free(struct diagnosis *);

@@ -52,6 +52,7 @@ static void causes_text(const struct diagnosis *d, struct str *out)
     str_append(out, "\n");
     words_left(out, d->job ? "What keeps its utilisation low" : "What keeps utilisation low", TITLE);
     str_append(out, "      GPU-h    share    without: GPU-h less  utilisation\n");
+    if (d->runs > 1) str_append(out, "  GPU-h of a replication\n");
     for (size_t i = 0; i < d->n_found; i++) cause_row(d, &d->found[i], out);
 }
 
@@ -139,7 +140,10 @@ void diagnosis_json(const struct diagnosis *d, struct json_writer *w)
     json_write_object(w);
     figure_string(w, "approach", d->approach);
     json_write_key(w, "replication");
-    json_write_int64(w, d->replication);
+    if (d->runs > 1)
+        json_write_null(w);
+    else
+        json_write_int64(w, d->replication);
     figure_string(w, "job", d->job);
     figure_double(w, "gpu_s", d->gpu_s);
     figure_double(w, "utilisation", diagnosis_utilisation(d));

@@ -28,17 +28,21 @@ static struct report_metric summary_of(const struct approach_runs *a, size_t m)
 static bool read_approach(struct report *r, struct report_approach *a, const struct approach_source *source,
                           struct str *warnings, char **err)
 {
+    struct diagnosing *health = diagnosing_begin();
     approach_runs_begin(&a->runs, &r->arena, source);
     for (size_t i = 0; i < source->n; i++) {
         char *said = NULL;
         struct run *run = run_open(source->dirs[i], &said, err);
         if (said) str_append(warnings, said);
         free(said);
-        if (!run) return false;
+        if (!run) break;
         approach_runs_add(&a->runs, &r->arena, run);
         account_add(&a->account, run);
+        diagnosing_add(health, run);
         run_close(run);
     }
+    diagnosing_end(health, &a->health);
+    if (*err) return false;
     approach_runs_end(&a->runs);
     account_sort(&a->account);
     a->metrics = arena_calloc(&r->arena, metric_count(), sizeof *a->metrics);
@@ -62,7 +66,10 @@ bool report_runs(const struct approach_source *sources, size_t n, struct report 
 
 void report_free(struct report *r)
 {
-    for (size_t i = 0; i < r->n_approaches; i++) account_free(&r->approaches[i].account);
+    for (size_t i = 0; i < r->n_approaches; i++) {
+        account_free(&r->approaches[i].account);
+        diagnosis_free(&r->approaches[i].health);
+    }
     free(r->warnings);
     arena_free(&r->arena);
     memset(r, 0, sizeof *r);
@@ -140,7 +147,7 @@ void report_text(const struct report *r, struct str *out)
         head(a, out);
         metrics_table(a, out);
         account_gpu_text(&a->account, out);
-        account_low_text(&a->account, out);
+        diagnosis_text(&a->health, out);
         account_waits_text(&a->account, out);
         account_busiest_text(&a->account, out);
     }

@@ -1,4 +1,4 @@
-/* report.h - the runs of each approach by themselves: metrics with intervals, both ledgers, waits by queue and team, who
+/* report.h - the runs of each approach by themselves: metrics with intervals, both ledgers, health, waits by queue and team, who
  * used the GPUs most. compare.h tells what differs between approaches; this tells what each one was.
  *
  *     struct report r;
@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "study/account.h"
 #include "study/approach_runs.h"
+#include "study/diagnose.h"
 #include "study/paired.h"
 
 struct report_metric {
@@ -34,6 +35,7 @@ struct report_metric {
 struct report_approach {
     struct approach_runs runs;
     struct account account;
+    struct diagnosis health; /* of a mean replication */
     struct report_metric *metrics; /* [metric] */
 };
 

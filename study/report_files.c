@@ -142,6 +142,8 @@ static void write_approach(struct json_writer *w, const struct report_approach *
     write_metrics(w, a);
     write_gpu_time(w, &a->account);
     write_uses(w, &a->account);
+    json_write_key(w, "health");
+    diagnosis_json(&a->health, w);
     json_write_key(w, "waits");
     json_write_object(w);
     wait_members(w, &a->account.waits);

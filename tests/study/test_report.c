@@ -116,9 +116,39 @@ static void test_sums(void **state)
     unmake(&m);
 }
 
+/* Health is the diagnosis of explain, of two replications their mean. */
+static void test_health(void **state)
+{
+    struct made m;
+    double gpu_s = 0, useful = 0, by[N_HEALTH_CAUSES] = {0};
+    (void)state;
+    make(&m, "scenarios/two-teams.json", "actor", 2);
+    const struct approach_source *source = &m.sources.list.v[0];
+    const struct diagnosis *health = &m.r.approaches[0].health;
+    assert_int_equal(source->n, 2);
+    for (size_t i = 0; i < source->n; i++) {
+        char *err = NULL;
+        struct diagnosis d;
+        struct run *run = run_open(source->dirs[i], NULL, &err);
+        assert_non_null(run);
+        diagnose_run(run, &d);
+        gpu_s += d.gpu_s / 2;
+        useful += d.useful_gpu_s / 2;
+        for (int c = 0; c < N_HEALTH_CAUSES; c++) by[d.found[c].cause] += d.found[c].gpu_s / 2;
+        diagnosis_free(&d);
+        run_close(run);
+    }
+    assert_int_equal(health->runs, 2);
+    assert_string_equal(health->approach, "actor");
+    assert_near(health->gpu_s, gpu_s);
+    assert_near(health->useful_gpu_s, useful);
+    for (int c = 0; c < N_HEALTH_CAUSES; c++) assert_near(health->found[c].gpu_s, by[health->found[c].cause]);
+    unmake(&m);
+}
+
 static void test_forms(void **state)
 {
-    static const char *const titles[] = {"95 % interval", "Where the GPU time went", "What keeps the useful part low",
+    static const char *const titles[] = {"95 % interval", "Where the GPU time went", "GPU utilisation (useful)",
                                          "Why jobs did not step", "\nQueue ", "\nTeam ", "Who used the GPUs",
                                          "Most GPU time: "};
     struct made m;
@@ -172,7 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_health), cmocka_unit_test(test_forms),
         cmocka_unit_test(test_same_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
