@@ -1,0 +1,523 @@
+/* ledger.c - both ledgers: where the GPU time went, and what jobs waited for; sums at the left, over time at the right.
+ *
+ * The sums are those of ledger.csv and jobs.csv, exactly; those of two runs stand side by side on one scale, with their differences.
+ * M tells them apart by state, team, queue, kind or node group; N shows each run's as parts of its own whole.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/words.h"
+#include "viz/ui/memo.h"
+#include "viz/ui/view.h"
+#include "viz/views/ledger_sums.h"
+#include "viz/views/plot.h"
+
+extern const struct view_kind view_ledger;
+
+struct tables {
+    bool made;
+    struct ledger_table gpu, wait;
+};
+
+/* ---- what is shown ---- */
+
+static void release(void *piece)
+{
+    struct tables *t = piece;
+    ledger_table_free(&t->gpu);
+    ledger_table_free(&t->wait);
+}
+
+static unsigned runs_shown(const struct ui *u, unsigned runs[UI_MAX_RUNS])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < u->n_runs; i++)
+        if (u->show == UI_BOTH || u->show == (i ? UI_ONLY_B : UI_ONLY_A)) runs[n++] = i;
+    return n;
+}
+
+/* Of all runs, in the order A, B. */
+static const struct tables *tables_of(struct ui *u)
+{
+    struct ledger_source s[UI_MAX_RUNS] = {{0}};
+    uint64_t state = u->ledger_by;
+    for (unsigned i = 0; i < u->n_runs; i++) {
+        s[i] = (struct ledger_source){u->runs[i].scene, u->runs[i].curves};
+        state = state * 1000003 + u->runs[i].scene->version * 31 + (uint64_t)(uintptr_t)u->runs[i].scene;
+    }
+    struct tables *t = memo_get(&u->memos, "ledger", state, sizeof *t, release);
+    if (!t->made) {
+        ledger_gpu_table(&t->gpu, s, u->n_runs, u->ledger_by);
+        ledger_wait_table(&t->wait, s, u->n_runs, u->ledger_by);
+        t->made = true;
+    }
+    return t;
+}
+
+/* ---- layout: two halves, each with its table and plots ---- */
+
+struct half {
+    const struct ledger_table *t;
+    const char *title;
+    struct box box;   /* all of it */
+    unsigned rows, first; /* lines that fit; the first of them */
+};
+
+static float labels(const struct ui *u)
+{
+    unsigned runs[UI_MAX_RUNS];
+    return roundf((runs_shown(u, runs) > 1 ? 43.5f : 38.5f) * u->theme.font_size);
+}
+
+static float gutter(const struct ui *u)
+{
+    return roundf(4.6f * u->theme.font_size); /* of the ticks */
+}
+
+static unsigned rows_that_fit(const struct ui *u, float height)
+{
+    return (unsigned)fmaxf(0, floorf((height - 2.6f * u->theme.line) / u->theme.line));
+}
+
+static void lay_out(struct ui *u, struct box body, struct half half[2])
+{
+    const struct tables *t = tables_of(u);
+    float a = (float)t->gpu.lines.n + 3, b = (float)t->wait.lines.n + 3, part = fmaxf(0.38f, fminf(0.62f, a / (a + b)));
+    float h = floorf(body.h * part);
+    half[0] = (struct half){&t->gpu, "GPU time", {body.x, body.y, body.w, h}, 0, 0};
+    half[1] = (struct half){&t->wait, "What jobs waited for", {body.x, body.y + h, body.w, body.h - h}, 0, 0};
+    unsigned scroll = (unsigned)fmaxf(0, u->scroll[u->view]);
+    for (unsigned i = 0; i < 2; i++) {
+        half[i].rows = rows_that_fit(u, half[i].box.h);
+        unsigned n = (unsigned)half[i].t->lines.n, most = n > half[i].rows ? n - half[i].rows : 0;
+        half[i].first = scroll < most ? scroll : most;
+        scroll -= half[i].first;
+    }
+}
+
+static unsigned scroll_most(struct ui *u, struct box body)
+{
+    struct half half[2];
+    unsigned most = 0;
+    lay_out(u, body, half);
+    for (unsigned i = 0; i < 2; i++)
+        if (half[i].t->lines.n > half[i].rows) most += (unsigned)half[i].t->lines.n - half[i].rows;
+    return most;
+}
+
+/* ---- the table ---- */
+
+static double share_of(const struct ledger_table *t, unsigned run, share_ns sum)
+{
+    return t->whole[run] ? ledger_hours(t, sum) / ledger_hours(t, t->whole[run]) : 0;
+}
+
+/* What a bar is as long as: hours, or the part of the run's whole. */
+static double size_of(const struct ui *u, const struct ledger_table *t, unsigned run, share_ns sum)
+{
+    return u->normalise ? share_of(t, run, sum) : ledger_hours(t, sum);
+}
+
+static double greatest(const struct ui *u, const struct ledger_table *t)
+{
+    double most = 0;
+    for (size_t i = 0; i < t->lines.n; i++)
+        for (unsigned run = 0; run < u->n_runs; run++) most = fmax(most, size_of(u, t, run, t->lines.v[i].sum[run]));
+    return most > 0 ? most : 1;
+}
+
+static void draw_bar(struct ui *u, const struct ledger_table *t, const struct ledger_line *line, unsigned run, struct box bar, double most,
+                     struct draw_list *d)
+{
+    float x = bar.x;
+    if (line->show != SHOW_NOTHING) {
+        struct look look = plot_look(u, line->show);
+        bar.w = (float)(bar.w * size_of(u, t, run, line->sum[run]) / most);
+        if (bar.w > 0) draw_fill(d, (struct box){bar.x, bar.y, fmaxf(bar.w, 1), bar.h}, look.argb, look.pattern);
+        return;
+    }
+    for (unsigned p = 0; p < t->n_parts; p++) {
+        struct look look = plot_look(u, ledger_part_show(t, p));
+        float w = (float)(bar.w * size_of(u, t, run, line->part[run][p]) / most);
+        if (w > 0) draw_fill(d, (struct box){x, bar.y, w, bar.h}, look.argb, look.pattern);
+        x += w;
+    }
+}
+
+struct columns { float name, bar, bar_width, value[UI_MAX_RUNS], last; }; /* value, last: right edges */
+
+static struct columns columns_of(const struct ui *u, float x, unsigned n)
+{
+    float f = u->theme.font_size;
+    struct columns c = {.name = x + u->theme.pad, .bar = x + 14.2f * f, .bar_width = (n > 1 ? 5.3f : 6.5f) * f};
+    float at = c.bar + c.bar_width;
+    for (unsigned i = 0; i < n; i++) c.value[i] = at += 6.2f * f;
+    c.last = at + (n > 1 ? 6.6f : 5) * f;
+    return c;
+}
+
+static void draw_value(const struct ui *u, const struct ledger_table *t, unsigned run, share_ns sum, float x, float y, enum role role, struct draw_list *d)
+{
+    struct str s = {0};
+    if (u->normalise && u->n_runs > 1) str_printf(&s, "%.2f %%", 100 * share_of(t, run, sum));
+    else words_number(&s, ledger_hours(t, sum));
+    plot_text(d, x, y, ALIGN_RIGHT, role, "%s", str_text(&s));
+    str_free(&s);
+}
+
+/* Of two runs their difference, of one the part of its whole. */
+static void draw_last(const struct ui *u, const struct ledger_table *t, const unsigned *runs, unsigned n, const share_ns *sum, float x, float y,
+                      struct draw_list *d)
+{
+    struct str s = {0};
+    if (n < 2) str_printf(&s, "%.2f %%", 100 * share_of(t, runs[0], sum[runs[0]]));
+    else if (u->normalise) str_printf(&s, "%+.2f", 100 * (share_of(t, 1, sum[1]) - share_of(t, 0, sum[0])));
+    else words_signed_number(&s, sum[1] >= sum[0] ? ledger_hours(t, sum[1] - sum[0]) : -ledger_hours(t, sum[0] - sum[1]));
+    plot_text(d, x, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", str_text(&s));
+    str_free(&s);
+}
+
+static void draw_line_of(struct ui *u, const struct half *h, const struct ledger_line *line, const struct columns *c, float y, double most,
+                         struct draw_list *d)
+{
+    unsigned runs[UI_MAX_RUNS], n = runs_shown(u, runs);
+    float f = u->theme.font_size, indent = line->depth ? 1.1f * f : 0;
+    struct str name = {0};
+    plot_name(&name, line->name);
+    if (line->show != SHOW_NOTHING) plot_swatch(d, c->name + indent, y, plot_look(u, line->show));
+    float x = c->name + indent + (line->show != SHOW_NOTHING ? 1.3f * f : 0);
+    plot_text_within(d, x, y, c->bar - x - 0.4f * f, ROLE_TEXT, str_text(&name));
+    float height = floorf(u->theme.line * (n > 1 ? 0.34f : 0.55f));
+    for (unsigned i = 0; i < n; i++) {
+        float top = y - 0.72f * f + (n > 1 ? (float)i * (height + 1) - 0.06f * f : 0);
+        draw_bar(u, h->t, line, runs[i], (struct box){c->bar, roundf(top), c->bar_width, height}, most, d);
+        draw_value(u, h->t, runs[i], line->sum[runs[i]], c->value[i], y, ROLE_TEXT, d);
+    }
+    draw_last(u, h->t, runs, n, line->sum, c->last, y, d);
+    str_free(&name);
+}
+
+static void draw_heads(struct ui *u, const struct half *h, const struct columns *c, float y, struct draw_list *d)
+{
+    unsigned runs[UI_MAX_RUNS], n = runs_shown(u, runs);
+    const char *unit = u->normalise && u->n_runs > 1 ? "" : h->t->waits ? " h" : " GPU-h";
+    plot_bold(d, c->name, y, ROLE_TEXT, h->title);
+    for (unsigned i = 0; i < n; i++) {
+        const char *name = u->n_runs > 1 ? runs[i] ? "B" : "A" : "";
+        plot_text(d, c->value[i], y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s%s", name, *name ? unit : unit + 1);
+    }
+    plot_text(d, c->last, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", n > 1 ? "B \xe2\x88\x92 A" : "of all");
+}
+
+static void draw_table(struct ui *u, const struct half *h, struct draw_list *d)
+{
+    unsigned runs[UI_MAX_RUNS], n = runs_shown(u, runs);
+    struct columns c = columns_of(u, h->box.x, n);
+    double most = greatest(u, h->t);
+    float y = h->box.y + 1.1f * u->theme.line;
+    draw_heads(u, h, &c, y, d);
+    draw_line(d, (struct point){c.name, y + 0.4f * u->theme.line}, (struct point){c.last, y + 0.4f * u->theme.line}, u->theme.role[ROLE_BORDER], 1);
+    for (unsigned i = h->first; i < h->t->lines.n && i < h->first + h->rows; i++) {
+        y += u->theme.line;
+        draw_line_of(u, h, &h->t->lines.v[i], &c, y + 0.25f * u->theme.line, most, d);
+    }
+    if (!h->t->lines.n) {
+        plot_text(d, c.name, y + 1.3f * u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, h->t->waits ? "no job has waited, or none has ended yet" : "ledger.csv is written at the end of a run");
+        return;
+    }
+    y += 1.35f * u->theme.line;
+    draw_line(d, (struct point){c.name, y - 0.95f * u->theme.font_size}, (struct point){c.last, y - 0.95f * u->theme.font_size}, u->theme.role[ROLE_BORDER], 1);
+    unsigned hidden = (unsigned)h->t->lines.n > h->rows ? (unsigned)h->t->lines.n - h->rows : 0;
+    if (hidden) plot_text(d, c.name, y, ALIGN_LEFT, ROLE_TEXT_DIM, "all; scroll for %u more", hidden);
+    else plot_text(d, c.name, y, ALIGN_LEFT, ROLE_TEXT, "all");
+    for (unsigned i = 0; i < n; i++) draw_value(u, h->t, runs[i], h->t->whole[runs[i]], c.value[i], y, ROLE_TEXT, d);
+    draw_last(u, h->t, runs, n, h->t->whole, c.last, y, d);
+}
+
+/* ---- over time ---- */
+
+static unsigned layers_of(const struct ledger_table *t, unsigned shows[N_SHOWS])
+{
+    if (!t->waits) return plot_stack_order(shows);
+    for (unsigned r = 0; r < N_WAIT_REASONS; r++) shows[r] = SHOW_WAIT + r;
+    return N_WAIT_REASONS;
+}
+
+static double top_of(const struct ui *u, const struct ledger_table *t, unsigned run)
+{
+    struct curves *c = u->runs[run].curves;
+    if (!c) return 0;
+    return curve_most(c, t->waits ? CURVE_QUEUED_SHARES : CURVE_EXISTING_SHARES) / 1000;
+}
+
+static struct plot_scale scale_of(const struct ui *u, const struct ledger_table *t, unsigned run, float height)
+{
+    double most = top_of(u, t, run);
+    for (unsigned i = 0; i < u->n_runs && !u->normalise; i++) most = fmax(most, top_of(u, t, i));
+    return plot_scale_of("GPUs", most, (unsigned)fmaxf(1, fminf(8, floorf(height / (2.4f * u->theme.line)))));
+}
+
+static bool is_known(const struct ui *u, const struct ledger_table *t, unsigned run)
+{
+    return u->runs[run].curves && curve_known(u->runs[run].curves, t->waits ? CURVE_QUEUED_SHARES : CURVE_IDLE_SHARES);
+}
+
+static void draw_over_time(struct ui *u, const struct ledger_table *t, unsigned run, struct box plot, struct draw_list *d)
+{
+    struct plot_scale s = scale_of(u, t, run, plot.h);
+    unsigned n = (unsigned)fmaxf(plot.w, 1), shows[N_SHOWS], n_shows = layers_of(t, shows);
+    struct curve_column *col = xcalloc(n, sizeof *col);
+    double *below = xcalloc(n, sizeof *below);
+    draw_rect(d, plot, ROLE_PANEL);
+    plot_axis(d, plot, &s);
+    draw_clip(d, plot);
+    for (unsigned i = 0; i < n_shows; i++) {
+        struct look look = plot_look(u, shows[i]);
+        curve_columns(u->runs[run].curves, CURVE_SHOW + shows[i], u->from_ns, u->to_ns, n, col);
+        plot_layer(d, plot, &s, col, n, below, 1e-3, look.argb, look.pattern);
+    }
+    draw_unclip(d);
+    free(below);
+    free(col);
+}
+
+/* The plot of one run in a half. */
+static struct box plot_in(const struct ui *u, const struct half *h, unsigned i, unsigned n)
+{
+    struct box p = view_plot(u, &view_ledger, h->box);
+    float head = 1.45f * u->theme.line, each = floorf(h->box.h / (float)n);
+    return (struct box){p.x, h->box.y + each * (float)i + head, p.w, each - head - 0.5f * u->theme.pad};
+}
+
+static void draw_half(struct ui *u, const struct half *h, struct draw_list *d)
+{
+    unsigned runs[UI_MAX_RUNS], n = runs_shown(u, runs);
+    draw_table(u, h, d);
+    for (unsigned i = 0; i < n; i++) {
+        struct box plot = plot_in(u, h, i, n);
+        const char *what = h->t->waits ? "GPUs that jobs wait for, by reason" : "GPUs by state";
+        plot_text(d, plot.x, plot.y - 0.4f * u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, "%s%s", u->n_runs < 2 ? "" : runs[i] ? "B: " : "A: ", what);
+        if (is_known(u, h->t, runs[i])) draw_over_time(u, h->t, runs[i], plot, d);
+        else view_empty(u, d, plot, "Nothing is recorded over time.", "trainyard run --record full -o DIR records it");
+    }
+}
+
+static bool has_nothing(struct ui *u)
+{
+    const struct tables *t = tables_of(u);
+    for (unsigned i = 0; i < u->n_runs; i++)
+        if (is_known(u, &t->gpu, i) || is_known(u, &t->wait, i)) return false;
+    return !t->gpu.lines.n && !t->wait.lines.n;
+}
+
+static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)
+{
+    struct half half[2];
+    if (has_nothing(u)) {
+        view_empty(u, d, pane->box, "There is no ledger yet.", "ledger.csv is written when the run ends; with --record full its states show while it runs");
+        return;
+    }
+    lay_out(u, pane->box, half);
+    draw_clip(d, pane->box);
+    for (unsigned i = 0; i < 2; i++) draw_half(u, &half[i], d);
+    draw_unclip(d);
+}
+
+/* ---- keys and pointer ---- */
+
+static void scroll_by(struct ui *u, struct box body, float rows)
+{
+    u->scroll[u->view] = fmaxf(0, fminf(roundf(u->scroll[u->view] + rows), (float)scroll_most(u, body)));
+    u->dirty = true;
+}
+
+static bool key(struct ui *u, const struct pane *pane, int key, unsigned mods)
+{
+    if (key == 'n' && mods == UI_SHIFT && u->n_runs > 1) {
+        u->normalise = !u->normalise;
+        ui_say(u, u->normalise ? "Each run as parts of its own whole" : "Both runs on one scale");
+    } else if (mods) return false;
+    else if (key == 'm') {
+        u->ledger_by = (u->ledger_by + 1) % N_LEDGER_BY;
+        u->scroll[u->view] = 0;
+        ui_say(u, "Sums by %s", ledger_by_names[u->ledger_by]);
+    } else if (key == UI_UP) scroll_by(u, pane->box, -1);
+    else if (key == UI_DOWN) scroll_by(u, pane->box, 1);
+    else return false;
+    u->dirty = true;
+    return true;
+}
+
+static void wheel(struct ui *u, const struct pane *pane, float rows)
+{
+    scroll_by(u, pane->box, rows);
+}
+
+/* The line of a table below the pointer; NULL. */
+static const struct ledger_line *line_under(const struct ui *u, const struct half *h, float y)
+{
+    float row = (y - h->box.y - 1.6f * u->theme.line) / u->theme.line;
+    if (row < 0 || row >= (float)h->rows) return NULL;
+    size_t i = h->first + (size_t)row;
+    return i < h->t->lines.n ? &h->t->lines.v[i] : NULL;
+}
+
+static void line_text(const struct ui *u, const struct ledger_table *t, const struct ledger_line *line, struct str *s)
+{
+    plot_name(s, line->name);
+    if (line->show != SHOW_NOTHING && line->depth + t->waits) str_printf(s, ": %s", show_help(line->show));
+    for (unsigned run = 0; run < u->n_runs; run++) {
+        str_printf(s, "\n%s", u->n_runs < 2 ? "" : run ? "B: " : "A: ");
+        ledger_exact(t, line->sum[run], s);
+        str_printf(s, t->waits ? " s (%.2f %%)" : " GPU-s (%.2f %%)", 100 * share_of(t, run, line->sum[run]));
+    }
+}
+
+static bool hover_table(struct ui *u, const struct half *h, float y, struct hover *hover)
+{
+    const struct ledger_line *line = line_under(u, h, y);
+    if (line) line_text(u, h->t, line, hover->text);
+    return line != NULL;
+}
+
+static bool hover_plot(struct ui *u, const struct half *h, float x, float y, struct hover *hover)
+{
+    unsigned runs[UI_MAX_RUNS], n = runs_shown(u, runs), shows[N_SHOWS], n_shows = layers_of(h->t, shows);
+    for (unsigned i = 0; i < n; i++) {
+        struct box plot = plot_in(u, h, i, n);
+        if (y < plot.y || y > plot.y + plot.h || !is_known(u, h->t, runs[i])) continue;
+        int64_t ns = ui_time_of(u, plot, x);
+        for (unsigned k = n_shows; k-- > 0;) {
+            double gpus = curve_at(u->runs[runs[i]].curves, CURVE_SHOW + shows[k], ns) / 1000;
+            if (gpus <= 0) continue;
+            if (hover->text->n) str_append_char(hover->text, '\n');
+            plot_name(hover->text, show_name(shows[k]));
+            str_append(hover->text, ": ");
+            plot_amount(hover->text, "GPUs", gpus);
+        }
+    }
+    return hover->text->n > 0;
+}
+
+static bool hover(struct ui *u, const struct pane *pane, float x, float y, struct hover *h)
+{
+    struct half half[2];
+    lay_out(u, pane->box, half);
+    const struct half *at = &half[y >= half[1].box.y];
+    return x < view_plot(u, &view_ledger, pane->box).x - gutter(u) ? hover_table(u, at, y, h) : hover_plot(u, at, x, y, h);
+}
+
+static bool click(struct ui *u, const struct pane *pane, float x, float y, unsigned mods)
+{
+    struct half half[2];
+    lay_out(u, pane->box, half);
+    if (mods || x >= view_plot(u, &view_ledger, pane->box).x) return false;
+    const struct ledger_line *line = line_under(u, &half[y >= half[1].box.y], y);
+    if (!line || line->show == SHOW_NOTHING || u->colour_by != COLOUR_STATE) return false;
+    u->isolated = u->isolated == line->show + 1 ? 0 : line->show + 1;
+    u->dirty = true;
+    return true;
+}
+
+/* ---- as text ---- */
+
+static void dump_sums(struct json_writer *w, const struct ui *u, const struct ledger_table *t, const share_ns *sum)
+{
+    struct str s = {0};
+    json_write_key(w, t->waits ? "s" : "gpu_s");
+    json_write_array_inline(w);
+    for (unsigned run = 0; run < u->n_runs; run++) {
+        str_clear(&s);
+        ledger_exact(t, sum[run], &s);
+        json_write_raw(w, str_text(&s));
+    }
+    json_write_end(w);
+    if (u->n_runs > 1) {
+        bool less = sum[1] < sum[0];
+        str_clear(&s);
+        if (less) str_append(&s, "-");
+        ledger_exact(t, less ? sum[0] - sum[1] : sum[1] - sum[0], &s);
+        json_write_key(w, "difference");
+        json_write_raw(w, str_text(&s));
+    }
+    str_free(&s);
+}
+
+static void dump_table(struct json_writer *w, const struct ui *u, const struct half *h, const char *name)
+{
+    json_write_key(w, name);
+    json_write_object(w);
+    json_write_key(w, "lines");
+    json_write_array(w);
+    for (size_t i = 0; i < h->t->lines.n; i++) {
+        const struct ledger_line *line = &h->t->lines.v[i];
+        json_write_object_inline(w);
+        json_write_key(w, "name");
+        json_write_string(w, line->name);
+        json_write_key(w, "depth");
+        json_write_uint64(w, line->depth);
+        json_write_key(w, "in_sight");
+        json_write_bool(w, i >= h->first && i < h->first + h->rows);
+        dump_sums(w, u, h->t, line->sum);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_write_key(w, "all");
+    json_write_object_inline(w);
+    dump_sums(w, u, h->t, h->t->whole);
+    json_write_end(w);
+    json_write_end(w);
+}
+
+static void dump_moment(struct json_writer *w, const struct ui *u, const struct ledger_table *t, unsigned run)
+{
+    unsigned shows[N_SHOWS], n = layers_of(t, shows);
+    json_write_key(w, t->waits ? "waits_for_gpus" : "gpus");
+    json_write_object_inline(w);
+    for (unsigned i = 0; i < n && is_known(u, t, run); i++) {
+        double x = curve_at(u->runs[run].curves, CURVE_SHOW + shows[i], u->cursor_ns) / 1000;
+        if (x <= 0) continue;
+        json_write_key(w, show_name(shows[i]));
+        json_write_double(w, x);
+    }
+    json_write_end(w);
+}
+
+static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
+{
+    struct half half[2];
+    lay_out(u, pane->box, half);
+    json_write_key(w, "by");
+    json_write_string(w, ledger_by_names[u->ledger_by]);
+    json_write_key(w, "parts_of_own_whole");
+    json_write_bool(w, u->normalise);
+    dump_table(w, u, &half[0], "gpu_time");
+    dump_table(w, u, &half[1], "waits");
+    json_write_key(w, "at_cursor");
+    json_write_array(w);
+    for (unsigned run = 0; run < u->n_runs; run++) {
+        json_write_object(w);
+        dump_moment(w, u, half[0].t, run);
+        dump_moment(w, u, half[1].t, run);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+const struct view_kind view_ledger = {
+    .name = "ledger",
+    .title = "Ledgers",
+    .whole = true,
+    .axis = AXIS_TIME,
+    .labels = labels,
+    .draw = draw,
+    .key = key,
+    .hover = hover,
+    .click = click,
+    .wheel = wheel,
+    .dump = dump,
+};
