@@ -1,4 +1,4 @@
-/* compare_jobs.h - the jobs of two runs, matched by id; for study/ only.
+/* compare_jobs.h - the jobs of two runs, matched by id; for study/, and what a job's time consists of.
  *
  *     struct job_matcher *m = job_matcher_create(arena, n_replications);
  *     job_matcher_add(m, k, base, other);           // once a replication

@@ -243,7 +243,7 @@ static bool key(struct ui *u, const struct pane *pane, int key, unsigned mods)
 
 static void wheel(struct ui *u, const struct pane *pane, float n)
 {
-    scroll_to(u, pane, u->scroll[u->view] + n * 3 * u->theme.line);
+    scroll_to(u, pane, u->scroll[u->view] + n * u->theme.line);
 }
 
 static unsigned row_under(const struct ui *u, const struct pane *pane, float y)
@@ -385,4 +385,5 @@ const struct view_kind view_curves = {
     .click = click,
     .wheel = wheel,
     .dump = dump,
+    .legend = LEGEND_GPUS,
 };

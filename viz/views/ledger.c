@@ -150,9 +150,10 @@ static void draw_bar(struct ui *u, const struct ledger_table *t, const struct le
 
 struct columns { float name, bar, bar_width, value[UI_MAX_RUNS], last; }; /* value, last: right edges */
 
-static struct columns columns_of(const struct ui *u, float x, unsigned n)
+/* The widths are made for `labels`, and shrink where the window is too narrow for that. */
+static struct columns columns_of(const struct ui *u, struct box half, unsigned n)
 {
-    float f = u->theme.font_size;
+    float x = half.x, f = u->theme.font_size * (view_plot(u, &view_ledger, half).x - x) / labels(u);
     struct columns c = {.name = x + u->theme.pad, .bar = x + 14.2f * f, .bar_width = (n > 1 ? 5.3f : 6.5f) * f};
     float at = c.bar + c.bar_width;
     for (unsigned i = 0; i < n; i++) c.value[i] = at += 6.2f * f;
@@ -216,7 +217,7 @@ static void draw_heads(struct ui *u, const struct half *h, const struct columns 
 static void draw_table(struct ui *u, const struct half *h, struct draw_list *d)
 {
     unsigned runs[UI_MAX_RUNS], n = runs_shown(u, runs);
-    struct columns c = columns_of(u, h->box.x, n);
+    struct columns c = columns_of(u, h->box, n);
     double most = greatest(u, h->t);
     float y = h->box.y + 1.1f * u->theme.line;
     draw_heads(u, h, &c, y, d);
@@ -520,4 +521,5 @@ const struct view_kind view_ledger = {
     .click = click,
     .wheel = wheel,
     .dump = dump,
+    .legend = LEGEND_GPUS | LEGEND_JOBS,
 };

@@ -95,23 +95,35 @@ void plot_text_within(struct draw_list *d, float x, float y, float width, enum r
 }
 
 /* How many bytes of the text go on one line: as many words as fit, one at least. */
-static size_t line_bytes(const struct draw_list *d, const char *text, float width)
+static size_t line_bytes(const struct text_engine *engine, float size, const char *text, float width)
 {
-    size_t n = strlen(text), fits = text_fits(draw_text_engine(d), FACE_SANS, draw_theme(d)->font_size, text, width);
+    size_t n = strlen(text), fits = text_fits(engine, FACE_SANS, size, text, width);
     if (fits >= n) return n;
     size_t at = fits;
     while (at > 0 && text[at] != ' ') at--;
     return at > 0 ? at : fits > 0 ? fits : 1;
 }
 
+static const char *next_line(const char *text, size_t n)
+{
+    text += n;
+    return text + strspn(text, " ");
+}
+
+unsigned plot_lines(const struct text_engine *engine, float size, const char *text, float width)
+{
+    unsigned lines = 0;
+    for (; *text; lines++) text = next_line(text, line_bytes(engine, size, text, width));
+    return lines;
+}
+
 float plot_paragraph(struct draw_list *d, float x, float y, float width, enum role role, const char *text)
 {
     while (*text) {
-        size_t n = line_bytes(d, text, width);
+        size_t n = line_bytes(draw_text_engine(d), draw_theme(d)->font_size, text, width);
         plot_text(d, x, y, ALIGN_LEFT, role, "%.*s", (int)n, text);
         y += draw_theme(d)->line;
-        text += n;
-        while (*text == ' ') text++;
+        text = next_line(text, n);
     }
     return y;
 }

@@ -46,7 +46,9 @@ float plot_text(struct draw_list *, float x, float y, enum align, enum role, con
 float plot_bold(struct draw_list *, float x, float y, enum role, const char *text);
 /* The same cut to a width. */
 void plot_text_within(struct draw_list *, float x, float y, float width, enum role, const char *text);
-/* Text broken at blanks to a width, one line below the other; gives the baseline behind the last one. */
+/* How many lines a text is when it is broken at blanks to a width. */
+unsigned plot_lines(const struct text_engine *, float size, const char *text, float width);
+/* The same, drawn one line below the other; gives the baseline behind the last one. */
 float plot_paragraph(struct draw_list *, float x, float y, float width, enum role, const char *text);
 
 /* A name of the files as words: "image_pull" -> "image pull". */
