@@ -31,8 +31,8 @@ struct falls { /* right edges of the numbers; the plot */
 
 static struct falls falls_of(const struct waterfall *w, const struct theme *t, struct box box)
 {
-    float f = fminf(t->font_size, box.w / 58);
-    struct falls x = {.name = box.x, .a = box.x + 20 * f, .b = box.x + 26.5f * f, .change = box.x + 34.5f * f};
+    float f = fminf(t->font_size, box.w / 62);
+    struct falls x = {.name = box.x, .a = box.x + 20 * f, .b = box.x + 28 * f, .change = box.x + 36.5f * f};
     x.plot = (struct box){x.change + 1.2f * f, box.y + 1.4f * t->line, box.x + box.w - x.change - 1.5f * f, ((float)w->rows.n + 1) * t->line};
     double span = w->high - w->low;
     x.low = w->low - 0.04 * span;
@@ -49,10 +49,11 @@ static float fall_x(const struct falls *x, double value)
 static void fall_numbers(const struct falls *x, const struct comparison_figure *f, float y, enum role role, struct draw_list *d)
 {
     struct str s = {0};
-    words_amount(&s, f->unit, f->base);
+    const char *unit = !strcmp(f->unit, "GPU-h") ? "" : f->unit; /* stands in the head */
+    words_amount(&s, unit, f->base);
     plot_text(d, x->a, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
     str_clear(&s);
-    words_amount(&s, f->unit, f->other);
+    words_amount(&s, unit, f->other);
     plot_text(d, x->b, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
     str_clear(&s);
     compare_difference(&s, f);
@@ -100,13 +101,22 @@ static void fall_axis(const struct falls *x, const char *unit, struct draw_list 
     }
 }
 
+/* A name over a column, cut at its left edge. */
+static void name_head(struct draw_list *d, float right, float y, float width, const char *name, const char *unit)
+{
+    float w = text_width(draw_text_engine(d), FACE_SANS, draw_theme(d)->font_size, unit), x = right - w;
+    plot_text(d, right, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", unit);
+    draw_text(d, x, y, &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = width - w}, name);
+}
+
 void compare_waterfall_draw(const struct waterfall *w, const char *a, const char *b, struct draw_list *d, struct box box)
 {
     const struct theme *t = draw_theme(d);
     struct falls x = falls_of(w, t, box);
     float y = box.y + t->line;
-    plot_text(d, x.a, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", a);
-    plot_text(d, x.b, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", b);
+    const char *unit = !strcmp(w->unit, "GPU-h") ? ", GPU-h" : "";
+    name_head(d, x.a, y, 7.5f * t->font_size, a, unit);
+    name_head(d, x.b, y, 7.5f * t->font_size, b, unit);
     plot_text(d, x.change, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "difference");
     fall_axis(&x, w->unit, d);
     for (size_t i = 0; i < w->rows.n; i++) fall_row(&x, &w->rows.v[i], y += t->line, d);

@@ -43,10 +43,7 @@ static float unit_of(const struct ui *u, float width, float wanted)
 /* A name cut to a column. */
 static void name_cell(struct draw_list *d, float right, float y, float width, const char *name)
 {
-    const struct theme *t = draw_theme(d);
-    float w = text_width(draw_text_engine(d), FACE_SANS, t->font_size, name);
-    if (w <= width) head(d, right, y, name);
-    else plot_text_within(d, right - width, y, width, ROLE_TEXT_DIM, name);
+    draw_text(d, right, y, &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = width}, name);
 }
 
 /* ---- plain words ---- */
@@ -317,7 +314,10 @@ static void job_row(struct draw_list *d, const struct compare_page *p, const str
 
 static void job_heads(struct draw_list *d, const struct job_columns *c, float y, const char *title, size_t all)
 {
-    plot_text(d, c->id, y, ALIGN_LEFT, ROLE_TEXT, title, all);
+    struct str s = {0};
+    words_number(&s, (double)all);
+    plot_text(d, c->id, y, ALIGN_LEFT, ROLE_TEXT, "%s %s", str_text(&s), title);
+    str_free(&s);
     head(d, c->gpus, y, "GPUs");
     head(d, c->a, y, "A");
     head(d, c->b, y, "B");
@@ -334,7 +334,7 @@ void compare_jobs_draw(const struct ui *u, const struct compare_page *p, struct 
         float y = box.y + (group ? compare_row_y(u, p, sooner) : compare_row_y(u, p, 0)) - 1.25f * u->theme.line;
         if (group && !sooner) y = box.y + compare_row_y(u, p, 0) + 0.75f * u->theme.line;
         size_t all = compare_page_jobs(p, group ? 1 : -1);
-        job_heads(d, &c, y, group ? "%zu jobs end later under B" : "%zu jobs end sooner under B", all);
+        job_heads(d, &c, y, group ? "jobs end later under B" : "jobs end sooner under B", all);
         rule(d, box.x, box.w, y + 0.4f * u->theme.line);
     }
     for (unsigned row = 0; row < compare_job_rows(p); row++) {
