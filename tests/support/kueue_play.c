@@ -1,90 +1,20 @@
-/* kueue_play.c - plays a recorded Kueue scenario through the decision library and compares the decisions.
+/* kueue_play.c - reads a recorded Kueue scenario and plays it through the decision library; see kueue_play.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include "tests/support/kueue_play.h"
+#include "tests/support/kueue_play_parts.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/mem.h"
-#include "sim/queue/kueue/kueue.h"
 #include "sim/queue/kueue/timing.h"
 
-#define TIE_S     0.5  /* Kueue sends admissions closer than this in any order */
 #define WALL_S    0.10 /* the recordings' t0 lies so far after a whole second of the wall clock */
 #define READY_S   0.12 /* QuotaReserved -> all pods ready */
 #define NOTICED_S 0.10 /* the player noticed the end of duration_s so much later */
-#define EDGE_S    1.0  /* decisions this close to the end of the observation may be missing */
-
-enum kind { RESERVED, EVICTED };
-static const char *const kind_names[] = {"QuotaReserved", "Evicted"};
-
-struct decision {
-    double at_s;
-    uint32_t job;
-    enum kind kind;
-    uint32_t nth;     /* of this job and kind */
-    char detail[160]; /* flavors and count; reason of the preemption */
-};
-
-struct decisions {
-    struct decision *v;
-    size_t n, cap;
-};
-
-struct job {
-    const char *name;
-    uint32_t shape, workload, attempt;
-    double submit_s, duration_s;
-    bool live;
-};
-
-enum event_kind { SUBMIT, FINISH, RELEASE, STOP, RETRY, SCHEDULE };
-
-struct event {
-    int64_t at_ns;
-    uint64_t order;
-    enum event_kind kind;
-    uint32_t job, attempt;
-    enum kueue_stop stop;
-};
-
-struct kueue_play {
-    cJSON *file;
-    const cJSON *scenario;
-    struct kueue *k;
-    char *flavors[KUEUE_MAX_FLAVORS];
-    char *resources[KUEUE_MAX_RESOURCES];
-    uint32_t n_flavors, n_resources;
-    ARRAY(struct job) jobs;
-    ARRAY(struct event) events;
-    uint64_t n_events;
-    int64_t now_ns, end_ns, busy_until_ns, retry_planned_ns;
-    bool schedule_planned;
-    struct decisions mine;
-};
-
-/* ---- JSON ---- */
-
-static const cJSON *get(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key);
-}
-static const char *text(const cJSON *o, const char *key)
-{
-    return cJSON_GetStringValue(get(o, key));
-}
-
-static double number(const cJSON *o, const char *key, double otherwise)
-{
-    const cJSON *v = get(o, key);
-    return cJSON_IsNumber(v) ? v->valuedouble : otherwise;
-}
 
 /* Thousandths: "100m" is 100, 2 is 2000. */
 static int64_t quantity(const cJSON *v)
@@ -106,10 +36,6 @@ static uint32_t name_id(char **names, uint32_t *n, const char *name)
 static int64_t ns(double s)
 {
     return llround(s * 1e9);
-}
-static double seconds(int64_t t)
-{
-    return (double)t * 1e-9;
 }
 
 /* ---- scenario ---- */
@@ -358,20 +284,6 @@ void kueue_play_free(struct kueue_play *p)
 
 /* ---- playing ---- */
 
-static uint32_t count_of(const struct decisions *d, uint32_t job, enum kind kind)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < d->n; i++) n += d->v[i].job == job && d->v[i].kind == kind;
-    return n;
-}
-
-static struct decision *note(struct decisions *d, double at_s, uint32_t job, enum kind kind)
-{
-    struct decision x = {at_s, job, kind, count_of(d, job, kind), ""};
-    array_push(d, x);
-    return &array_last(d);
-}
-
 static void describe_assignment(const struct kueue_play *p, uint32_t workload, char *out, size_t size)
 {
     int n = snprintf(out, size, "%u", kueue_pods(p->k, workload, 0));
@@ -391,11 +303,11 @@ static void apply(struct kueue_play *p, const struct kueue_cycle *c, int64_t at_
         struct job *job = &p->jobs.v[id];
         if (o->kind == KUEUE_ADMIT) {
             double ready_s = seconds(at_ns + t->reserve_ns) + READY_S + job->duration_s + NOTICED_S;
-            struct decision *d = note(&p->mine, seconds(at_ns + t->reserve_ns), id, RESERVED);
+            struct decision *d = decisions_note(&p->mine, seconds(at_ns + t->reserve_ns), id, RESERVED);
             describe_assignment(p, o->workload, d->detail, sizeof d->detail);
             push_event(p, ns(ready_s) + t->complete_ns + t->finish_ns, FINISH, id, ++job->attempt, KUEUE_RUN);
         } else if (o->kind == KUEUE_EVICT) {
-            struct decision *d = note(&p->mine, seconds(at_ns), id, EVICTED);
+            struct decision *d = decisions_note(&p->mine, seconds(at_ns), id, EVICTED);
             snprintf(d->detail, sizeof d->detail, "%s", kueue_reason_name(o->reason));
             job->attempt++;
             push_event(p, at_ns + t->release_ns, RELEASE, id, job->attempt, KUEUE_RUN);
@@ -489,7 +401,7 @@ double kueue_play_end(const struct kueue_play *p)
 void kueue_play_admitted(struct kueue_play *p, double at_s, uint32_t job, uint32_t pods, uint64_t flavors,
                          const char *const *flavor_names, const char *const *resource_names)
 {
-    struct decision *d = note(&p->mine, at_s, job, RESERVED);
+    struct decision *d = decisions_note(&p->mine, at_s, job, RESERVED);
     int n = snprintf(d->detail, sizeof d->detail, "%u", pods);
     for (uint32_t r = 0; r < p->n_resources; r++)
         for (uint32_t x = 0; x < 8; x++)
@@ -500,152 +412,6 @@ void kueue_play_admitted(struct kueue_play *p, double at_s, uint32_t job, uint32
 
 void kueue_play_evicted(struct kueue_play *p, double at_s, uint32_t job, unsigned reason)
 {
-    struct decision *d = note(&p->mine, at_s, job, EVICTED);
+    struct decision *d = decisions_note(&p->mine, at_s, job, EVICTED);
     snprintf(d->detail, sizeof d->detail, "%s", kueue_reason_name((enum kueue_reason)reason));
-}
-
-/* ---- comparing ---- */
-
-static uint32_t job_id(const struct kueue_play *p, const char *name)
-{
-    for (uint32_t i = 0; i < p->jobs.n; i++)
-        if (strcmp(p->jobs.v[i].name, name) == 0) return i;
-    return KUEUE_NONE;
-}
-
-static void describe_recorded(const struct kueue_play *p, const cJSON *detail, char *out, size_t size)
-{
-    int n = snprintf(out, size, "%d", (int)number(detail, "count", 0));
-    for (uint32_t r = 0; r < p->n_resources; r++) {
-        const char *f = text(get(detail, "flavors"), p->resources[r]);
-        if (f) n += snprintf(out + n, size - (size_t)n, " %s:%s", p->resources[r], f);
-    }
-}
-
-/* The decisions of a play; the reason of an eviction is that of the Preempted beside it. */
-static struct decisions recorded(const struct kueue_play *p, const cJSON *play)
-{
-    struct decisions d = {0};
-    const cJSON *o;
-    cJSON_ArrayForEach(o, get(play, "order"))
-    {
-        double at_s = cJSON_GetArrayItem(o, 0)->valuedouble;
-        uint32_t job = job_id(p, cJSON_GetArrayItem(o, 1)->valuestring);
-        const char *what = cJSON_GetArrayItem(o, 2)->valuestring;
-        const cJSON *detail = cJSON_GetArrayItem(o, 3);
-        if (strcmp(what, "QuotaReserved") == 0) {
-            struct decision *x = note(&d, at_s, job, RESERVED);
-            describe_recorded(p, detail, x->detail, sizeof x->detail);
-        } else if (strcmp(what, "Evicted") == 0) {
-            struct decision *x = note(&d, at_s, job, EVICTED);
-            snprintf(x->detail, sizeof x->detail, "%s", text(detail, "reason") ? text(detail, "reason") : "");
-        } else if (strcmp(what, "Preempted") == 0 && count_of(&d, job, EVICTED) > 0) {
-            for (size_t i = d.n; i-- > 0;)
-                if (d.v[i].job == job && d.v[i].kind == EVICTED) {
-                    snprintf(d.v[i].detail, sizeof d.v[i].detail, "%s", text(detail, "reason"));
-                    break;
-                }
-        }
-    }
-    return d;
-}
-
-static long place_of(const struct decisions *d, const struct decision *x)
-{
-    for (size_t i = 0; i < d->n; i++)
-        if (d->v[i].job == x->job && d->v[i].kind == x->kind && d->v[i].nth == x->nth) return (long)i;
-    return -1;
-}
-
-static const char *job_name(const struct kueue_play *p, uint32_t job)
-{
-    return p->jobs.v[job].name;
-}
-
-static bool differ(const struct kueue_play *p, char why[1024], const char *what, const struct decision *a,
-                   const struct decision *b)
-{
-    int n = snprintf(why, 1024, "%s: %s %s at %.2f s (%s)", what, job_name(p, a->job), kind_names[a->kind], a->at_s,
-                     a->detail);
-    if (b)
-        snprintf(why + n, 1024 - (size_t)n, " and %s %s at %.2f s (%s)", job_name(p, b->job), kind_names[b->kind],
-                 b->at_s, b->detail);
-    return false;
-}
-
-static bool same_sets(const struct kueue_play *p, const struct decisions *theirs, double until_s, char why[1024])
-{
-    double edge = until_s - EDGE_S;
-    for (size_t i = 0; i < theirs->n; i++) {
-        const struct decision *t = &theirs->v[i];
-        long at = place_of(&p->mine, t);
-        if (t->at_s > edge) continue;
-        if (at < 0) return differ(p, why, "recorded, not played", t, NULL);
-        if (strcmp(p->mine.v[at].detail, t->detail) != 0) return differ(p, why, "differs", t, &p->mine.v[at]);
-    }
-    for (size_t i = 0; i < p->mine.n; i++)
-        if (p->mine.v[i].at_s <= edge && place_of(theirs, &p->mine.v[i]) < 0)
-            return differ(p, why, "played, not recorded", &p->mine.v[i], NULL);
-    return true;
-}
-
-/* No pair that is in order in the recording may be swapped: those further apart than a tie, and admissions if exact. */
-static bool same_order(const struct kueue_play *p, const struct decisions *theirs, double until_s, bool exact,
-                       char why[1024])
-{
-    for (size_t i = 0; i < theirs->n; i++)
-        for (size_t j = i + 1; j < theirs->n; j++) {
-            const struct decision *a = &theirs->v[i], *b = &theirs->v[j];
-            bool apart = b->at_s - a->at_s > TIE_S, admissions = exact && a->kind == RESERVED && b->kind == RESERVED;
-            if (b->at_s > until_s - EDGE_S || (!apart && !admissions)) continue;
-            long x = place_of(&p->mine, a), y = place_of(&p->mine, b);
-            if (x >= 0 && y >= 0 && x > y) return differ(p, why, "swapped", a, b);
-        }
-    return true;
-}
-
-static bool same_as_play(const struct kueue_play *p, const cJSON *play, double until_s, bool exact, char why[1024])
-{
-    struct decisions theirs = recorded(p, play);
-    bool same = same_sets(p, &theirs, until_s, why) && same_order(p, &theirs, until_s, exact, why);
-    array_free(&theirs);
-    return same;
-}
-
-bool kueue_play_compare(struct kueue_play *p, char why[1024])
-{
-    const cJSON *mark = get(p->file, "deterministic"), *play;
-    double until_s = seconds(p->end_ns);
-    if (mark && !cJSON_IsTrue(mark) && !cJSON_IsTrue(get(p->file, "deterministic_up_to_ties")))
-        until_s = number(p->file, "agree_until_s", until_s) + EDGE_S;
-    cJSON_ArrayForEach(play,
-                       get(p->file, "plays")) if (same_as_play(p, play, until_s, cJSON_IsTrue(mark), why)) return true;
-    return false;
-}
-
-void kueue_play_print(const struct kueue_play *p)
-{
-    for (size_t i = 0; i < p->mine.n; i++)
-        printf("    %7.2f %-6s %-13s %s\n", p->mine.v[i].at_s, job_name(p, p->mine.v[i].job),
-               kind_names[p->mine.v[i].kind], p->mine.v[i].detail);
-}
-
-static enum kind kind_of(const char *name)
-{
-    return strcmp(name, kind_names[EVICTED]) == 0 ? EVICTED : RESERVED;
-}
-
-double kueue_play_when(const struct kueue_play *p, const char *job, const char *kind, int nth)
-{
-    struct decision x = {.job = job_id(p, job), .kind = kind_of(kind), .nth = (uint32_t)nth};
-    long at = place_of(&p->mine, &x);
-    return at < 0 ? -1 : p->mine.v[at].at_s;
-}
-
-int kueue_play_count(const struct kueue_play *p, const char *job, const char *kind)
-{
-    int n = 0;
-    for (size_t i = 0; i < p->mine.n; i++)
-        n += p->mine.v[i].kind == kind_of(kind) && (!job || strcmp(job_name(p, p->mine.v[i].job), job) == 0);
-    return n;
 }
