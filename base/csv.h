@@ -81,7 +81,6 @@ void csv_write_str(struct csv_writer *w, const char *text);
 void csv_write_i64(struct csv_writer *w, int64_t x);
 void csv_write_u64(struct csv_writer *w, uint64_t x);
 void csv_write_seconds(struct csv_writer *w, int64_t ns); /* exact decimal seconds */
-void csv_write_double(struct csv_writer *w, double x);    /* shortest that reads back the same */
 void csv_write_empty(struct csv_writer *w);
 void csv_write_row_end(struct csv_writer *w);
 

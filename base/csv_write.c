@@ -100,15 +100,6 @@ void csv_write_seconds(struct csv_writer *w, int64_t ns)
     w->n += str_put_seconds(room(w, STR_SECONDS_BYTES), ns);
 }
 
-void csv_write_double(struct csv_writer *w, double x)
-{
-    struct str s = {0};
-    str_append_double(&s, x);
-    begin_field(w);
-    put(w, s.s, s.n);
-    str_free(&s);
-}
-
 void csv_write_empty(struct csv_writer *w)
 {
     begin_field(w);

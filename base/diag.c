@@ -40,14 +40,6 @@ void diag_error(struct diag *d, const char *file, int line, const char *pointer,
     va_end(args);
 }
 
-void diag_warning(struct diag *d, const char *file, int line, const char *pointer, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    diag_add(d, DIAG_WARNING, file, line, pointer, fmt, args);
-    va_end(args);
-}
-
 void diag_help(struct diag *d, const char *fmt, ...)
 {
     if (!d->last_kept) return;
@@ -74,11 +66,6 @@ void diag_help_allowed(struct diag *d, const char *word, const char *const *allo
 size_t diag_errors(const struct diag *d)
 {
     return d->errors;
-}
-
-size_t diag_warnings(const struct diag *d)
-{
-    return d->warnings;
 }
 
 /* A control character that came with the input must not reach a terminal; a help may have several lines. */

@@ -55,8 +55,6 @@ struct diag {
 
 void diag_error(struct diag *d, const char *file, int line, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-void diag_warning(struct diag *d, const char *file, int line, const char *pointer, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
 void diag_add(struct diag *d, enum diag_severity severity, const char *file, int line, const char *pointer,
               const char *fmt, va_list args) __attribute__((format(printf, 6, 0)));
 
@@ -67,7 +65,6 @@ void diag_help(struct diag *d, const char *fmt, ...) __attribute__((format(print
 void diag_help_allowed(struct diag *d, const char *word, const char *const *allowed, size_t n);
 
 size_t diag_errors(const struct diag *d);
-size_t diag_warnings(const struct diag *d);
 
 /* Prints all as shown above; nothing when the list is empty. */
 void diag_print(const struct diag *d, FILE *to);

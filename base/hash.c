@@ -109,11 +109,6 @@ struct hash128 hash_end(const struct hash *h)
     return (struct hash128){h1, h2};
 }
 
-bool hash_equal(struct hash128 a, struct hash128 b)
-{
-    return a.lo == b.lo && a.hi == b.hi;
-}
-
 /* The first half leads, each half with its high digit first: the order in which the function is usually printed. */
 void hash_text(struct hash128 x, char out[HASH_TEXT_BYTES])
 {

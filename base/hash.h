@@ -20,7 +20,6 @@
 #ifndef TRAINYARD_BASE_HASH_H
 #define TRAINYARD_BASE_HASH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,7 +47,6 @@ void hash_i64(struct hash *h, int64_t x);
 void hash_str(struct hash *h, const char *text);
 
 struct hash128 hash_end(const struct hash *h);
-bool hash_equal(struct hash128 a, struct hash128 b);
 void hash_text(struct hash128 x, char out[HASH_TEXT_BYTES]);
 
 /* One call: the first half of the 128 bits, seed 0. */

@@ -67,20 +67,13 @@ static struct hmap_entry *find(const struct hmap *m, const struct wanted *w)
     return slot ? &m->entries[slot - 1] : NULL;
 }
 
-/* Squeezes the deleted entries out; the keys that stay move to a new arena. */
+/* Squeezes the deleted entries out: strings are not deleted, so no key has to move. */
 static void compact(struct hmap *m)
 {
-    struct arena keys = {0};
     size_t n = 0;
-    for (size_t i = 0; i < m->used; i++) {
-        struct hmap_entry e = m->entries[i];
-        if (!is_live(&e)) continue;
-        if (e.str != NULL) e.str = arena_strdup(&keys, e.str);
-        m->entries[n++] = e;
-    }
+    for (size_t i = 0; i < m->used; i++)
+        if (is_live(&m->entries[i])) m->entries[n++] = m->entries[i];
     m->used = n;
-    arena_free(&m->keys);
-    m->keys = keys;
 }
 
 static void rebuild_slots(struct hmap *m, size_t n_slots)
@@ -190,12 +183,6 @@ void *hmap_get_u64_ptr(const struct hmap *m, uint64_t key)
 {
     uint64_t value = 0;
     return hmap_get_u64(m, key, &value) ? (void *)(uintptr_t)value : NULL;
-}
-
-bool hmap_del_str(struct hmap *m, const char *key)
-{
-    struct wanted w = want_strn(key, strlen(key));
-    return del(m, &w);
 }
 
 bool hmap_del_u64(struct hmap *m, uint64_t key)

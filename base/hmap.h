@@ -60,8 +60,7 @@ void *hmap_get_u64_ptr(const struct hmap *m, uint64_t key);
 /* As hmap_get_str for a key that is not NUL-terminated. */
 bool hmap_get_strn(const struct hmap *m, const char *key, size_t n, uint64_t *value);
 
-/* Delete: false when absent. Memory comes back at the next growth. */
-bool hmap_del_str(struct hmap *m, const char *key);
+/* Delete, of uint64 keys: false when absent. Memory comes back at the next growth. */
 bool hmap_del_u64(struct hmap *m, uint64_t key);
 
 /* The next live entry at or after *i, which is moved behind it; NULL at the end. Start with 0. */

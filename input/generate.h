@@ -135,8 +135,7 @@ struct workload_profile {
     struct arena arena;
 };
 
-/* NULL after errors. `file` is a path. gpus_per_node > 0 splits its sizes into replicas as import.h says. */
-struct workload_profile *workload_profile_load(const char *file, uint32_t gpus_per_node, struct diag *d);
+/* NULL after errors. gpus_per_node > 0 splits its sizes into replicas as import.h says. */
 struct workload_profile *workload_profile_parse(const char *name, const char *text, size_t n, uint32_t gpus_per_node,
                                                 struct diag *d);
 void workload_profile_free(struct workload_profile *);

@@ -189,11 +189,6 @@ static struct workload_profile *from_document(struct json_doc *doc, uint32_t gpu
     return NULL;
 }
 
-struct workload_profile *workload_profile_load(const char *file, uint32_t gpus_per_node, struct diag *d)
-{
-    return from_document(json_load(file, d), gpus_per_node, d);
-}
-
 struct workload_profile *workload_profile_parse(const char *name, const char *text, size_t n, uint32_t gpus_per_node,
                                                 struct diag *d)
 {

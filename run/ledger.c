@@ -215,16 +215,6 @@ void ledger_up(struct ledger *l, unsigned group, enum activity activity, int64_t
     idle_change(l, g, shares, now_ns);
 }
 
-void ledger_down_change(struct ledger *l, unsigned group, enum activity from, enum activity to, int64_t shares,
-                        int64_t now_ns)
-{
-    struct group *g = group_of(l, group);
-    assert(shares >= 0 && is_down(from) && is_down(to));
-    advance(l, now_ns);
-    change(clock_of(l, g->account, from), -shares, now_ns);
-    change(clock_of(l, g->account, to), shares, now_ns);
-}
-
 /* ---- held shares ---- */
 
 void ledger_take(struct ledger *l, unsigned group, uint32_t account, enum activity activity, int64_t shares,

@@ -62,8 +62,6 @@ void ledger_exist(struct ledger *, unsigned group, int64_t shares, int64_t now_n
  * job holds are given first. */
 void ledger_down(struct ledger *, unsigned group, enum activity, int64_t shares, int64_t now_ns);
 void ledger_up(struct ledger *, unsigned group, enum activity, int64_t shares, int64_t now_ns);
-void ledger_down_change(struct ledger *, unsigned group, enum activity from, enum activity to, int64_t shares,
-                        int64_t now_ns);
 
 /* Pending demand of a group, in shares: kept off by order, quota or policy; allowed but not fitting. */
 void ledger_demand(struct ledger *, unsigned group, int64_t blocked_shares, int64_t fragmented_shares, int64_t now_ns);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "input/fit.h"
@@ -259,7 +260,11 @@ static void shipped_profiles(void **state)
     };
     for (size_t i = 0; i < 2; i++) {
         struct diag d = {0};
-        struct workload_profile *p = workload_profile_load(rows[i].file, 8, &d);
+        size_t n;
+        char *text = file_read(rows[i].file, FILE_READ_MAX, &n, &d);
+        assert_non_null(text);
+        struct workload_profile *p = workload_profile_parse(rows[i].file, text, n, 8, &d);
+        free(text);
         diag_print(&d, stderr);
         assert_non_null(p);
         assert_int_equal(p->jobs, rows[i].jobs);

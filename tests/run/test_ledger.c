@@ -138,14 +138,9 @@ static void step_exist(struct both *b, int g, int n)
 
 static void step_down(struct both *b, int g, int n)
 {
-    enum activity x = any_down(&b->s), y = any_down(&b->s);
-    switch (below(&b->s, 3)) {
-    case 0: ledger_down(b->l, (unsigned)g, x, naive_move(&b->m, g, 0, IDLE, g, (int)x, n), b->m.now); break;
-    case 1: ledger_up(b->l, (unsigned)g, x, naive_move(&b->m, g, g, (int)x, g, IDLE, n), b->m.now); break;
-    default:
-        if (x != y)
-            ledger_down_change(b->l, (unsigned)g, x, y, naive_move(&b->m, g, g, (int)x, g, (int)y, n), b->m.now);
-    }
+    enum activity x = any_down(&b->s);
+    if (below(&b->s, 2)) ledger_down(b->l, (unsigned)g, x, naive_move(&b->m, g, 0, IDLE, g, (int)x, n), b->m.now);
+    else ledger_up(b->l, (unsigned)g, x, naive_move(&b->m, g, g, (int)x, g, IDLE, n), b->m.now);
 }
 
 static void step_held(struct both *b, int g, int n)
