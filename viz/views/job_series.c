@@ -1,0 +1,57 @@
+/* job_series.c - see job_series.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "viz/views/job_series.h"
+
+#include <stdlib.h>
+
+#include "study/series.h"
+
+struct job_series {
+    bool made, known;
+    struct series s;
+    char *error;
+};
+
+static void release(void *p)
+{
+    struct job_series *j = p;
+    if (j->known) series_free(&j->s);
+    free(j->error);
+}
+
+const struct job_series *job_series(struct memo **memos, unsigned run, const struct scene *s)
+{
+    if (!s->has_timeline) return NULL;
+    struct job_series *j = memo_get(memos, run ? "job series of B" : "job series of A", s->version, sizeof *j, release);
+    if (!j->made) j->known = series_read(s->run, &j->s, &j->error);
+    j->made = true;
+    return j;
+}
+
+const char *job_series_error(const struct job_series *j)
+{
+    return j->error;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct job_point *p = a, *q = b;
+    return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
+}
+
+void job_series_points(const struct job_series *j, int32_t job, int64_t parts, job_points *out)
+{
+    array_clear(out);
+    if (!j || !j->known || (size_t)job >= j->s.n_jobs) return;
+    for (size_t i = 0; i < j->s.progress.spans.n; i++) {
+        const struct progress_span *span = &j->s.progress.spans.v[i];
+        if (span->job != job) continue;
+        for (int64_t k = span->first; k >= 0; k = series_next(&j->s, span, k, parts)) {
+            struct series_point p = series_at(&j->s, span, k);
+            array_push(out, (struct job_point){p.time_ns, p.loss, p.samples_per_s, p.tokens_per_s});
+        }
+    }
+    array_sort(out, by_time);
+}
