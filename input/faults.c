@@ -50,7 +50,8 @@ static const struct field action_fields[] = {
     FIELD(raw_action, code, "code", TYPE_INT, .min = 0, .max = 255, .help = "exit code of container-exit; default 1"),
     FIELD(raw_action, replicas, "replicas", TYPE_INT, .min = 0, .max = 1000000, .help = "of scale"),
     FIELD(raw_action, value, "value", TYPE_QUANTITY,
-          .help = "of set-quota: GPUs; of hold: 1 holds the queue, 2 drains it too, 0 lets it go"),
+          .help = "of set-quota: GPUs; of hold: 1 holds the queue, 2 drains it too, 0 lets it go; of set-link: share of the node's "
+                  "network cards that carries on, 0.875 with one of eight lost, 1 when it is back"),
 };
 static const struct object_type action_type = OBJECT(raw_action, action_fields, "action", "One incident.");
 
@@ -265,6 +266,7 @@ static const struct { uint8_t targets; uint8_t with; } action_rules[N_FAULT_ACTI
     [DO_DELETE_JOB] = { 1 << TARGET_JOB, WITH_NOTHING },
     [DO_SET_QUOTA] = { 1 << TARGET_QUEUE, WITH_VALUE },
     [DO_HOLD] = { 1 << TARGET_QUEUE, WITH_VALUE },
+    [DO_SET_LINK] = { 1 << TARGET_NODE, WITH_VALUE },
 };
 
 static int target_kind(const char *target)
@@ -340,6 +342,16 @@ static void check_with(struct build *b, const struct raw_action *raw, int with, 
 /* 0 run, 1 hold, 2 hold and drain; quantities are read in thousandths. */
 static int64_t hold_value(int64_t milli) { return milli == 0 ? 0 : milli >= 2000 ? 2 : 1; }
 
+/* Thousandths to millionths. A node without any card is lost: node-lost says that. */
+static int64_t link_value(struct build *b, const struct raw_action *raw)
+{
+    if (!b->s->cluster.network.contention)
+        value_error(b->diag, raw->at, "set-link changes nothing: the network's \"contention\" is off");
+    if (raw->value < 1 || raw->value > 1000)
+        value_error(b->diag, place_of(raw->at, "value"), "a share above 0 and up to 1 is allowed; with nothing left: node-lost");
+    return raw->value * 1000;
+}
+
 static int64_t action_value(struct build *b, const struct raw_action *raw)
 {
     int with = action_rules[raw->action].with;
@@ -348,8 +360,9 @@ static int64_t action_value(struct build *b, const struct raw_action *raw)
     check_with(b, raw, with, raw->value, WITH_VALUE, "value");
     if (with == WITH_CODE) return raw->code == ABSENT ? 1 : raw->code;
     if (with == WITH_REPLICAS) return raw->replicas == ABSENT ? 0 : raw->replicas;
-    if (with == WITH_VALUE && raw->value != ABSENT) return raw->action == DO_HOLD ? hold_value(raw->value) : raw->value;
-    return 0;
+    if (with != WITH_VALUE || raw->value == ABSENT) return 0;
+    if (raw->action == DO_HOLD) return hold_value(raw->value);
+    return raw->action == DO_SET_LINK ? link_value(b, raw) : raw->value;
 }
 
 static int by_time(const void *a, const void *b)

@@ -206,7 +206,7 @@ struct fault_component { /* one row of a failure profile */
     X(DO_NODE_BACK, "node-back") X(DO_NODE_DRAIN, "node-drain") X(DO_HEAD_CRASH, "head-crash") X(DO_HANG, "hang")      \
     X(DO_CRASH, "crash") X(DO_SUSPEND, "suspend") X(DO_RESUME, "resume") X(DO_SCALE, "scale")                          \
     X(DO_FORCE_DELETE, "force-delete") X(DO_TOUCH, "touch") X(DO_DELETE_JOB, "delete-job") X(DO_SET_QUOTA, "set-quota") \
-    X(DO_HOLD, "hold")
+    X(DO_HOLD, "hold") X(DO_SET_LINK, "set-link")
 #define X_ENUM(e, ...) e,
 enum fault_action { FAULT_ACTIONS(X_ENUM) N_FAULT_ACTIONS };
 #undef X_ENUM
@@ -216,7 +216,7 @@ struct script_action { /* "at", "target", "action", "code"/"replicas"/"value" */
     int64_t at_ns;
     enum fault_action action;
     const char *target; /* "pod/NAME", "node/GROUP-3", "job/ID", "queue/NAME" */
-    int64_t value;      /* exit code, replicas, quota of the first flavor (milli-GPU), hold 1, and drain 2, or 0 */
+    int64_t value;      /* exit code, replicas, quota of the first flavor (milli-GPU), hold 1, and drain 2, or 0, ppm of a link */
     uint32_t line;
     uint32_t order;     /* in the file */
 };

@@ -10,6 +10,7 @@
 #include "base/hmap.h"
 #include "base/mem.h"
 #include "sim/cluster/calendar.h"
+#include "sim/cluster/network.h"
 #include "sim/queue/policy.h"
 
 struct script {
@@ -52,6 +53,11 @@ static bool act_on_node(struct sim *s, const struct script_action *a)
 {
     uint32_t node = find_node(s, a->target + strlen("node/"));
     if (node == UINT32_MAX) return false;
+    if (a->action == DO_SET_LINK) {
+        network_link_scale(s, NET_NODE, node, NET_UP, (uint32_t)a->value);
+        network_link_scale(s, NET_NODE, node, NET_DOWN, (uint32_t)a->value);
+        return true;
+    }
     if (a->action != DO_NODE_LOST && a->action != DO_NODE_BACK && a->action != DO_NODE_DRAIN) return false;
     if (a->action == DO_NODE_DRAIN && pool_node_is_up(s->pool, node)) s->node_state[node] = ACT_DRAINED;
     calendar_force(s, node, a->action == DO_NODE_BACK);

@@ -123,7 +123,7 @@ static inline bool net_transfer_active(const struct net_transfer *t) { return t-
 
 /* ---- failures ---- */
 
-/* Capacity of a link as a share of its nominal one: 0 is down, 1,000,000 whole. */
+/* Capacity of a link as a share of its nominal one: 0 is down, 1,000,000 whole. Incidents of a script do it ("set-link"). */
 void network_link_scale(struct sim *, enum net_level, uint32_t index, enum net_direction, uint32_t ppm);
 
 /* ---- for reports and tests ---- */

@@ -164,6 +164,25 @@ static void a_pull_slows_the_steps_on_its_node(void **state)
     assert_true(late >= 1982456140 && late < 1982456140 + 5); /* 4 - 4 x 23 / 45.6 s; a step's length is rounded up */
 }
 
+/* The job's own words, then the script: both stand in lists that end alike. */
+#define SCRIPT(jobs, actions) jobs "]}, \"faults\": {\"script\": [" actions
+#define SET_LINK(at, share) "{\"at\": \"" at "\", \"target\": \"node/n-1\", \"action\": \"set-link\", \"value\": " share "}"
+
+/* Node 1 has half of its cards from 40 s to 80 s: a ring that needs them all does half as much then, 20 s of work less. Where
+ * three quarters of the step are computing it wants a quarter of the link and does not notice. */
+static void a_node_with_half_its_cards_slows_its_ring(void **state)
+{
+    struct outcome o[1];
+    (void)state;
+    simulate("\"oversubscription\": {\"rack\": 1}", warm, SCRIPT(RING("a"), SET_LINK("40s", "0.5") "," SET_LINK("80s", "1")), o, 1);
+    assert_int_equal(o->finished_ns - o->started_ns, seconds(120));
+    simulate("\"oversubscription\": {\"rack\": 1}", warm,
+             SCRIPT("{\"id\": \"a\", \"kind\": \"train\", \"replicas\": 3, \"gpus\": 8, \"steps\": 100,"
+                    "\"step\": {\"compute\": \"3s\", \"communication\": \"1s\", \"gradient\": \"24GB\"}}",
+                    SET_LINK("40s", "0.5") "," SET_LINK("80s", "1")), o, 1);
+    assert_int_equal(o->finished_ns - o->started_ns, seconds(400));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +193,7 @@ int main(void)
         cmocka_unit_test(nodes_of_a_rack_pull_through_its_uplink),
         cmocka_unit_test(pulls_of_a_node_stay_in_turn),
         cmocka_unit_test(a_pull_slows_the_steps_on_its_node),
+        cmocka_unit_test(a_node_with_half_its_cards_slows_its_ring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
