@@ -34,7 +34,7 @@ enum { NO_JOB = -1 };
     X(REC_GROUP_STATE, "group_state", 0, "group", "activity | cause << 8", "shares", "-")                              \
     X(REC_GROUP_FREED, "group_freed", 0, "group", "-", "shares", "-")                                                  \
     X(REC_POD_STATE, "pod_state", 0, "pod", "pod state", "node", "code")                                               \
-    X(REC_STEPS, "steps", 0, "group", "redone", "first step", "last step")                                             \
+    X(REC_STEPS, "steps", 0, "group", "0 new, 1 redone, 2 none: stalled", "first step", "last step")                   \
     X(REC_CHECKPOINT, "checkpoint", 1, "-", "phase", "step", "-")                                                      \
     X(REC_ROLLBACK, "rollback", 1, "-", "-", "from step", "to step")                                                   \
     X(REC_FAULT, "fault", 1, "node, pod or rank", "fault kind", "code", "-")                                           \
@@ -63,6 +63,9 @@ struct record_info {
     const char *subject, *code, *a, *b;
 };
 extern const struct record_info record_table[N_RECORD_TYPES];
+
+/* The code of REC_STEPS: what the ranks did since they began or since the last record of steps. */
+enum { STEPS_NEW, STEPS_REDONE, STEPS_NONE /* they waited for a link that was down */ };
 
 /* Final and passing states of a job, in jobs.csv and REC_JOB_FINISHED. */
 #define JOB_STATES(X)                                                                                                  \

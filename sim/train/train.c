@@ -246,7 +246,7 @@ static void end_stepping(struct sim *s, struct train *t)
     book_steps(s, t, 0, redo, true);
     book_steps(s, t, redo, spent, false);
     int64_t into = t->into_ns + spent;
-    sim_record(s, REC_STEPS, t->job, 0, redo > 0, t->step, t->step + into / t->length_ns);
+    sim_record(s, REC_STEPS, t->job, 0, redo > 0 ? STEPS_REDONE : STEPS_NEW, t->step, t->step + into / t->length_ns);
     t->step += into / t->length_ns;
     t->into_ns = into % t->length_ns;
     t->rank_ns += (wide)spent * t->ranks;
@@ -297,6 +297,7 @@ static void begin_stall(struct sim *s, struct train *t)
 static void book_stall(struct sim *s, struct train *t)
 {
     int64_t ns = sim_now(s) - t->since_ns;
+    sim_record(s, REC_STEPS, t->job, 0, STEPS_NONE, t->step, t->step);
     for (uint32_t i = 0; i < t->n_who; i++) {
         share_ns sum = times(t->who[i].shares, ns);
         ledger_book(s->ledger, t->who[i].account, ACT_STALLED, false, sum);

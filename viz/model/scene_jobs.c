@@ -71,10 +71,10 @@ static void halt(struct builder *b, int32_t job)
     n->steps = false;
 }
 
-/* ---- work that is done again ---- */
+/* ---- work that turns out to be something else: done again, or none since a link was down ---- */
 
 /* The parts of a span of work that ended: before, again, behind. */
-static void split_closed(struct builder *b, int32_t job, uint32_t i, int64_t from_ns, int64_t to_ns)
+static void split_closed(struct builder *b, int32_t job, uint32_t i, int64_t from_ns, int64_t to_ns, unsigned show)
 {
     struct scene_track *t = track_of(b, job);
     struct scene_span s = t->v[i], behind = s;
@@ -87,32 +87,33 @@ static void split_closed(struct builder *b, int32_t job, uint32_t i, int64_t fro
     struct scene_span parts[3] = {s, s, behind};
     parts[0].to_ns = parts[1].from_ns = from_ns;
     parts[1].to_ns = parts[2].from_ns = to_ns;
-    parts[1].show = SHOW_REDONE;
+    parts[1].show = (uint8_t)show;
     for (int k = 0; k < 3; k++)
         if (parts[k].from_ns < parts[k].to_ns) track_push(b, t, &parts[k]);
 }
 
-static void redone(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns)
+static void turn(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns, unsigned show)
 {
     struct job_now *n = &b->job_now.v[job];
     if (from_ns >= to_ns) return;
     for (uint32_t i = track_of(b, job)->n; i-- > 0 && track_of(b, job)->v[i].to_ns > from_ns;)
-        split_closed(b, job, i, from_ns, to_ns);
+        split_closed(b, job, i, from_ns, to_ns, show);
     if (n->show == SHOW_WORK) {
         flush(b, job, from_ns, SHOW_WORK);
-        flush(b, job, to_ns, SHOW_REDONE);
+        flush(b, job, to_ns, show);
     }
-    tracks_redone(b, job, from_ns, to_ns);
+    tracks_turn(b, job, from_ns, to_ns, show);
 }
 
 /* It went from one step to another since the segment began, at one pace: up to the farthest one it was at, again. */
-static void reach(struct builder *b, int32_t job, int64_t first, int64_t last, bool again)
+static void reach(struct builder *b, int32_t job, int64_t first, int64_t last, unsigned code)
 {
     struct job_now *n = &b->job_now.v[job];
     int64_t from = n->segment_ns, to = n->steps ? b->now_ns : n->until_ns;
     __int128 known = (__int128)n->high - first, all = (__int128)last - first;
-    if (to > from && all > 0 && known > 0) redone(b, job, from, known >= all ? to : from + (int64_t)((to - from) * known / all));
-    else if (to > from && again) redone(b, job, from, to);
+    if (code == STEPS_NONE) turn(b, job, from, to, ACT_STALLED);
+    else if (all > 0 && known > 0) turn(b, job, from, known >= all ? to : from + (int64_t)((to - from) * known / all), SHOW_REDONE);
+    else if (code == STEPS_REDONE) turn(b, job, from, to, SHOW_REDONE);
     if (last > n->high) n->high = last;
     n->step = last;
     n->segment_ns = to > from ? to : from;
@@ -121,17 +122,17 @@ static void reach(struct builder *b, int32_t job, int64_t first, int64_t last, b
 static void on_checkpoint(struct builder *b, const struct record *r)
 {
     struct job_now *n = &b->job_now.v[r->job];
-    if (r->code == 0 && r->a > n->step) reach(b, r->job, n->step, r->a, false);
+    if (r->code == 0 && r->a > n->step) reach(b, r->job, n->step, r->a, STEPS_NEW);
     if (r->code != 1) return;
     b->jobs.v[r->job].checkpoints++;
-    if (n->steps && r->a < n->high) redone(b, r->job, n->segment_ns, b->now_ns);
+    if (n->steps && r->a < n->high) turn(b, r->job, n->segment_ns, b->now_ns, SHOW_REDONE);
     n->segment_ns = b->now_ns;
 }
 
 static void on_rollback(struct builder *b, const struct record *r)
 {
     struct job_now *n = &b->job_now.v[r->job];
-    if (r->a > n->step) reach(b, r->job, n->step, r->a, false);
+    if (r->a > n->step) reach(b, r->job, n->step, r->a, STEPS_NEW);
     b->jobs.v[r->job].rollbacks++;
     n->step = r->b;
 }
@@ -234,7 +235,7 @@ void jobs_record(struct builder *b, const struct record *r)
     case REC_JOB_STOPPED: on_stopped(b, r); return;
     case REC_JOB_WAIT: on_wait(b, r); return;
     case REC_JOB_EVICTED: j->preemptions++; return;
-    case REC_STEPS: reach(b, r->job, r->a, r->b, r->code != 0); return;
+    case REC_STEPS: reach(b, r->job, r->a, r->b, r->code); return;
     case REC_CHECKPOINT: on_checkpoint(b, r); return;
     case REC_ROLLBACK: on_rollback(b, r); return;
     case REC_FAULT: j->failures++; return;

@@ -109,7 +109,8 @@ bool cluster_lacks(const struct builder *, const struct record *);
 /* scene_tracks.c: what GPUs go through. */
 void tracks_record(struct builder *, const struct record *);
 void tracks_start(struct builder *, int32_t job);                                /* its ranks step from now on */
-void tracks_redone(struct builder *, int32_t job, int64_t from_ns, int64_t to_ns); /* its groups did known steps again */
+/* What its groups showed as work was something else. */
+void tracks_turn(struct builder *, int32_t job, int64_t from_ns, int64_t to_ns, unsigned show);
 void tracks_open(struct builder *);  /* spans without an end enter */
 void tracks_shut(struct builder *);  /* and leave */
 void track_push(struct builder *, struct scene_track *, const struct scene_span *);

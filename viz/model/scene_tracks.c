@@ -306,14 +306,14 @@ void tracks_start(struct builder *b, int32_t job)
     }
 }
 
-void tracks_redone(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns)
+void tracks_turn(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns, unsigned show)
 {
     struct hold *h;
     for (uint32_t i = b->job_now.v[job].first_hold; i != NO_HOLD; i = h->next) {
         h = &b->holds.v[i];
         if (h->show != SHOW_WORK) continue;
         flush(b, h, from_ns, SHOW_WORK);
-        flush(b, h, to_ns, SHOW_REDONE);
+        flush(b, h, to_ns, show);
     }
 }
 

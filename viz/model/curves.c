@@ -1,0 +1,313 @@
+/* curves.c - see curves.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "viz/model/curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+#include "study/series.h"
+#include "viz/model/scene_parts.h"
+
+enum { BLOCK = 64 };
+
+/* From a moment on the curve has this value; before the first it is 0. Moments rise. */
+struct step { int64_t ns, value; };
+
+/* Of BLOCK steps in a row, up to the first of the next block. */
+struct block {
+    __int128 integral;
+    int64_t least, most;
+};
+
+/* While it is built, a step's value is what is added at its moment. */
+struct steps {
+    ARRAY(struct step) v;
+    ARRAY(struct block) blocks; /* of whole blocks with one behind */
+};
+
+struct curves {
+    const struct scene *scene;
+    struct steps of[N_CURVES]; /* goodput is that of SHOW_WORK over what exists */
+    bool known[N_CURVES];
+};
+
+static const struct curve_info infos[] = {
+    [CURVE_QUEUED_JOBS] = {"queued_jobs", "Jobs that wait", "jobs"},
+    [CURVE_QUEUED_SHARES] = {"queued_gpus", "GPUs that are waited for", "shares"},
+    [CURVE_RUNNING_JOBS] = {"running_jobs", "Jobs that run", "jobs"},
+    [CURVE_IDLE_SHARES] = {"idle_gpus", "GPUs that nobody holds", "shares"},
+    [CURVE_EXISTING_SHARES] = {"existing_gpus", "GPUs that exist", "shares"},
+    [CURVE_GOODPUT] = {"goodput", "Work that is kept, of existing GPUs", "ratio"},
+    [CURVE_NETWORK_BYTES] = {"network", "Between nodes", "bytes/s"},
+    [CURVE_STORE_BYTES] = {"store", "From and to stores", "bytes/s"},
+};
+
+struct curve_info curve_info(unsigned id)
+{
+    if (id < CURVE_SHOW) return infos[id];
+    return (struct curve_info){show_name(id - CURVE_SHOW), show_help(id - CURVE_SHOW), "shares"};
+}
+
+/* ---- building ---- */
+
+static void change(struct curves *c, unsigned id, int64_t ns, int64_t by)
+{
+    struct steps *s = &c->of[id];
+    if (by == 0) return;
+    if (s->v.n && array_last(&s->v).ns == ns) array_last(&s->v).value += by;
+    else array_push(&s->v, (struct step){ns, by});
+}
+
+static void during(struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns, int64_t by)
+{
+    if (to_ns <= from_ns) return;
+    change(c, id, from_ns, by);
+    change(c, id, to_ns, -by);
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const struct step *a = x, *b = y;
+    return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+/* From what is added to what it is: sorted, one step a moment, those without a change left out. */
+static void sum_up(struct steps *s)
+{
+    size_t n = 0;
+    int64_t value = 0, before = 0;
+    array_sort(&s->v, by_time);
+    for (size_t i = 0; i < s->v.n; i++) {
+        value += s->v.v[i].value;
+        if (i + 1 < s->v.n && s->v.v[i + 1].ns == s->v.v[i].ns) continue;
+        if (value == before) continue;
+        s->v.v[n++] = (struct step){s->v.v[i].ns, value};
+        before = value;
+    }
+    s->v.n = n;
+}
+
+static void block_up(struct steps *s)
+{
+    for (size_t from = 0; from + BLOCK < s->v.n; from += BLOCK) {
+        const struct step *v = s->v.v + from;
+        struct block b = {0, v->value, v->value};
+        for (int i = 0; i < BLOCK; i++) {
+            b.integral += (__int128)v[i].value * (v[i + 1].ns - v[i].ns);
+            if (v[i].value < b.least) b.least = v[i].value;
+            if (v[i].value > b.most) b.most = v[i].value;
+        }
+        array_push(&s->blocks, b);
+    }
+}
+
+static void held(struct curves *c, unsigned show, int64_t from_ns, int64_t to_ns, int64_t shares)
+{
+    during(c, CURVE_SHOW + show, from_ns, to_ns, shares);
+    during(c, CURVE_IDLE_SHARES, from_ns, to_ns, -shares);
+}
+
+static void of_gpus(struct curves *c)
+{
+    const struct builder *b = builder_of(c->scene);
+    for (size_t i = 0; i < b->log.n; i++)
+        held(c, b->log.v[i].show, b->log.v[i].from_ns, b->log.v[i].to_ns, b->log.v[i].shares);
+    for (size_t i = 0; i < b->holds.n; i++) {
+        const struct hold *h = &b->holds.v[i];
+        if (h->show != SHOW_NOTHING) held(c, h->show, h->since_ns, c->scene->end_ns, h->shares);
+    }
+    for (uint32_t t = 0; t < c->scene->n_tracks[SCENE_GPUS]; t++) {
+        const struct gpu_now *g = &b->gpu_now[t];
+        if (g->down) held(c, g->down_show, g->down_since_ns, c->scene->end_ns, g->down);
+    }
+}
+
+static void of_job(struct curves *c, uint32_t j)
+{
+    const struct scene_track *t = &c->scene->tracks[SCENE_JOBS][j];
+    for (uint32_t i = 0; i < t->n; i++) {
+        bool waits = t->v[i].show >= SHOW_WAIT;
+        int64_t from = t->v[i].from_ns, to = scene_to(c->scene, &t->v[i]);
+        during(c, waits ? CURVE_QUEUED_JOBS : CURVE_RUNNING_JOBS, from, to, 1);
+        if (waits) during(c, CURVE_QUEUED_SHARES, from, to, c->scene->jobs[j].gpu_shares);
+    }
+}
+
+/* Bytes of a span of steps go at an even pace. */
+static void of_bytes(struct curves *c)
+{
+    struct series s = {0};
+    char *err = NULL;
+    if (!c->scene->has_timeline || !series_read(c->scene->run, &s, &err)) {
+        free(err);
+        return;
+    }
+    for (size_t i = 0; i < s.progress.spans.n; i++) {
+        const struct progress_span *p = &s.progress.spans.v[i];
+        if ((size_t)p->job >= s.n_jobs) continue;
+        double pace = (double)(p->last - p->first) / ((double)(p->to_ns - p->from_ns) / 1e9);
+        double network = s.jobs[p->job].network_bytes * pace, store = s.jobs[p->job].read_bytes * pace;
+        if (network > 0 && network < 1e18) during(c, CURVE_NETWORK_BYTES, p->from_ns, p->to_ns, (int64_t)network);
+        if (store > 0 && store < 1e18) during(c, CURVE_STORE_BYTES, p->from_ns, p->to_ns, (int64_t)store);
+    }
+    series_free(&s);
+}
+
+static void build(struct curves *c)
+{
+    const struct scene *s = c->scene;
+    of_gpus(c);
+    for (uint32_t j = 0; j < s->n_jobs; j++) of_job(c, j);
+    during(c, CURVE_EXISTING_SHARES, s->begin_ns, s->end_ns, s->total_shares);
+    during(c, CURVE_IDLE_SHARES, s->begin_ns, s->end_ns, s->total_shares);
+    if (!s->growing) of_bytes(c);
+    for (unsigned id = 0; id < N_CURVES; id++) {
+        sum_up(&c->of[id]);
+        block_up(&c->of[id]);
+    }
+    for (unsigned id = 0; id < N_CURVES; id++) {
+        bool gpus = id >= CURVE_SHOW || id == CURVE_IDLE_SHARES || id == CURVE_GOODPUT;
+        bool bytes = id == CURVE_NETWORK_BYTES || id == CURVE_STORE_BYTES;
+        c->known[id] = gpus ? s->has_gpus : bytes ? c->of[id].v.n > 0 : true;
+    }
+    for (unsigned show = SHOW_WAIT; show < N_SHOWS; show++) c->known[CURVE_SHOW + show] = false;
+}
+
+struct curves *curves_create(const struct scene *s)
+{
+    struct curves *c = xcalloc(1, sizeof *c);
+    c->scene = s;
+    build(c);
+    return c;
+}
+
+static void forget(struct curves *c)
+{
+    for (unsigned id = 0; id < N_CURVES; id++) {
+        array_free(&c->of[id].v);
+        array_free(&c->of[id].blocks);
+    }
+}
+
+void curves_update(struct curves *c)
+{
+    forget(c);
+    build(c);
+}
+
+void curves_destroy(struct curves *c)
+{
+    if (!c) return;
+    forget(c);
+    free(c);
+}
+
+/* ---- asking ---- */
+
+static const struct steps *steps_of(const struct curves *c, unsigned id)
+{
+    return &c->of[id == CURVE_GOODPUT ? CURVE_SHOW + SHOW_WORK : id];
+}
+
+static double unit_of(const struct curves *c, unsigned id)
+{
+    if (id != CURVE_GOODPUT) return 1;
+    return c->scene->total_shares > 0 ? 1 / (double)c->scene->total_shares : 0;
+}
+
+bool curve_known(const struct curves *c, unsigned id) { return id < N_CURVES && c->known[id]; }
+
+/* The step that holds at a moment; -1: before the first. */
+static int64_t step_at(const struct steps *s, int64_t ns)
+{
+    size_t low = 0, high = s->v.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->v.v[mid].ns <= ns) low = mid + 1;
+        else high = mid;
+    }
+    return (int64_t)low - 1;
+}
+
+static int64_t value_of(const struct steps *s, int64_t i) { return i < 0 ? 0 : s->v.v[i].value; }
+
+double curve_at(const struct curves *c, unsigned id, int64_t ns)
+{
+    const struct steps *s = steps_of(c, id);
+    return (double)value_of(s, step_at(s, ns)) * unit_of(c, id);
+}
+
+/* Least, most and integral from a moment to another; *i is the step that holds at the first, and then at the second. */
+static struct block range(const struct steps *s, int64_t from_ns, int64_t to_ns, int64_t *i)
+{
+    struct block r = {0, value_of(s, *i), value_of(s, *i)};
+    int64_t n = (int64_t)s->v.n, at = from_ns;
+    while (at < to_ns) {
+        int64_t k = *i / BLOCK, next = *i + 1;
+        bool whole = *i >= 0 && *i % BLOCK == 0 && at == s->v.v[*i].ns && k < (int64_t)s->blocks.n && s->v.v[*i + BLOCK].ns <= to_ns;
+        struct block b = {0, value_of(s, *i), value_of(s, *i)};
+        if (whole) {
+            b = s->blocks.v[k];
+            next = *i + BLOCK;
+        }
+        int64_t until = next < n && s->v.v[next].ns < to_ns ? s->v.v[next].ns : to_ns;
+        if (!whole) b.integral = (__int128)b.least * (until - at);
+        r.integral += b.integral;
+        if (b.least < r.least) r.least = b.least;
+        if (b.most > r.most) r.most = b.most;
+        at = until;
+        if (next < n && s->v.v[next].ns <= to_ns) *i = next;
+    }
+    return r;
+}
+
+void curve_columns(const struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns, unsigned n, struct curve_column *col)
+{
+    const struct steps *s = steps_of(c, id);
+    double unit = unit_of(c, id), each = ((double)to_ns - (double)from_ns) / n;
+    int64_t i = step_at(s, from_ns), at = from_ns;
+    for (unsigned k = 0; k < n; k++) {
+        int64_t next = k + 1 == n ? to_ns : from_ns + (int64_t)(each * (k + 1));
+        struct block b = range(s, at, next, &i);
+        double mean = next > at ? (double)b.integral / (double)(next - at) : (double)b.least;
+        col[k] = (struct curve_column){(double)b.least * unit, (double)b.most * unit, mean * unit};
+        at = next;
+    }
+}
+
+int64_t curve_above(const struct curves *c, unsigned id, double x, int64_t ns)
+{
+    const struct steps *s = steps_of(c, id);
+    double unit = unit_of(c, id);
+    int64_t i = step_at(s, ns), n = (int64_t)s->v.n;
+    if ((double)value_of(s, i) * unit > x) return ns;
+    for (i++; i < n;) {
+        if (i % BLOCK == 0 && i / BLOCK < (int64_t)s->blocks.n && (double)s->blocks.v[i / BLOCK].most * unit <= x) {
+            i += BLOCK;
+        } else {
+            if ((double)s->v.v[i].value * unit > x) return s->v.v[i].ns;
+            i++;
+        }
+    }
+    return -1;
+}
+
+double curve_most(const struct curves *c, unsigned id)
+{
+    const struct steps *s = steps_of(c, id);
+    int64_t i = -1;
+    if (s->v.n == 0) return 0;
+    return (double)range(s, s->v.v[0].ns - 1, array_last(&s->v).ns + 1, &i).most * unit_of(c, id);
+}
+
+share_ns curve_integral(const struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns)
+{
+    const struct steps *s = steps_of(c, id);
+    int64_t i = step_at(s, from_ns);
+    __int128 sum = range(s, from_ns, to_ns, &i).integral;
+    return sum > 0 ? (share_ns)sum : 0;
+}
