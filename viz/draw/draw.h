@@ -9,13 +9,18 @@
  *     draw_destroy(d);
  *
  * Views draw into this only; both back ends paint the same list. Coordinates are pixels, x to the right, y down, from the upper left;
- * text stands on its baseline. Items are painted in order. Colours are roles of the theme, or ARGB where data choose them.
+ * text stands on its baseline. Items are painted in order. Colours are roles of the theme, or ARGB where data choose them (alpha 0: nothing).
+ *
+ * Edges are sharp: boxes, rasters, clips and frames are rounded to whole pixels, at least one where they have a size; lines along an axis take
+ * whole pixels, those around their coordinates (at 10 or 10.7 and 1 wide: column 10); texts begin and stand on whole pixels. Other lines and polygons have smooth edges.
  * Clips nest. Nothing here allocates a call, once the arrays have grown: a frame costs what is painted.
  *
  * Rasters are for what has more parts than pixels: a block of ARGB that the view fills (one value a pixel); the vector back end merges
  * equal neighbours into rectangles. They belong to the list and live until the next draw_begin.
  *
- * draw_check finds what must not happen in a finished picture: text that runs out of its clip or the picture, and texts that overlap.
+ * draw_check finds what must not happen in a finished picture: text of which a part is cut off by its clip or the picture, text that lies outside of
+ * the picture, and texts that overlap. It looks at the ink, not at the height of the line, and lets a pixel pass. What lies outside of a smaller clip (rows out
+ * of sight) or below a box painted over it (a tooltip) is no fault. Cost: texts squared.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -1,7 +1,8 @@
 /* looks.h - one row a show: hue, pattern, letter.
  *
  * Waits that name what a held GPU does (an image is pulled, peers are waited for) look like it. Work is green and blue, what
- * holds GPUs without work yellow and orange, what is lost purple, what is down vermillion, what is idle grey.
+ * holds GPUs without work yellow and orange, what is lost purple, what is down vermillion, what is idle grey. A queue's wait may look like a part
+ * of a step, which stand only in sums over GPUs, never beside it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
