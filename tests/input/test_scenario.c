@@ -347,6 +347,18 @@ static void script(void **state)
     scenario_free(s);
 }
 
+/* One of eight cards lost: seven eighths are left. */
+static void script_of_a_link(void **state)
+{
+    (void)state;
+    struct scenario *s = parse(
+        "{\"trainyard\": 1, \"cluster\": { \"nodes\": [{ \"group\": \"g\", \"count\": 4, \"gpus\": 8 }], \"network\": { \"inter\": \"46GB/s\" } },"
+        " \"faults\": { \"script\": [{ \"at\": 1, \"target\": \"node/g-3\", \"action\": \"set-link\", \"value\": 0.875 }] } }", NULL);
+    assert_int_equal(s->faults.script[0].value, 875000);
+    round_trip(s);
+    scenario_free(s);
+}
+
 static void generated(void **state)
 {
     (void)state;
@@ -536,7 +548,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_teams),  cmocka_unit_test(approaches),    cmocka_unit_test(patched),
         cmocka_unit_test(lifecycles), cmocka_unit_test(jobs),          cmocka_unit_test(where_jobs_may_run),
-        cmocka_unit_test(script),     cmocka_unit_test(generated),     cmocka_unit_test(object_files),
+        cmocka_unit_test(script), cmocka_unit_test(script_of_a_link),     cmocka_unit_test(generated),     cmocka_unit_test(object_files),
         cmocka_unit_test(elastic_imagenet), cmocka_unit_test(kueue_objects), cmocka_unit_test(trace),
         cmocka_unit_test(checks) };
     return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);
