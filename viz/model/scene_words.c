@@ -211,13 +211,20 @@ bool scene_event_is_failure(const struct record *r)
 
 /* ---- blockers ---- */
 
+/* Waits that end when another job lets go of something; images, containers and peers come by themselves. */
+static bool ends_by_release(unsigned show)
+{
+    unsigned reason = show - SHOW_WAIT;
+    return show >= SHOW_WAIT && (reason < N_QUEUE_REASONS || reason == WAIT_DEPENDENCY || reason == WAIT_GANG);
+}
+
 /* Since when the wait that ends at ns was for GPUs or quota: the first of an unbroken row of such spans. */
 static int64_t wait_since(const struct scene *s, int32_t job, int64_t ns)
 {
     const struct scene_track *t = &s->tracks[SCENE_JOBS][job];
     uint32_t i = scene_seek(s, SCENE_JOBS, (uint32_t)job, ns);
     int64_t since = ns;
-    while (i-- > 0 && t->v[i].show >= SHOW_WAIT && scene_to(s, &t->v[i]) >= since) since = t->v[i].from_ns;
+    while (i-- > 0 && ends_by_release(t->v[i].show) && scene_to(s, &t->v[i]) >= since) since = t->v[i].from_ns;
     return since;
 }
 

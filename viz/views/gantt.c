@@ -15,7 +15,7 @@
 
 static float labels(const struct ui *u)
 {
-    return roundf(u->theme.font_size * 15);
+    return roundf(u->theme.font_size * 16.5f);
 }
 
 /* ---- where things are ---- */
@@ -76,7 +76,7 @@ static void follow_selection(struct gantt_sight *g)
 bool gantt_sight_begin(struct gantt_sight *g, struct ui *u, const struct pane *pane, const char **why, const char **what)
 {
     struct box plot = view_plot(u, &view_gantt, pane->box);
-    float lane = roundf(u->theme.font_size);
+    float lane = u->theme.line - 2;
     *g = (struct gantt_sight){.ui = u, .run = &u->runs[pane->run], .pane = pane};
     g->gutter = (struct box){pane->box.x, plot.y, plot.x - pane->box.x, plot.h};
     g->lane = (struct box){plot.x, plot.y, plot.w, lane};
@@ -252,7 +252,7 @@ static bool is_folded(const struct ui *u, struct gantt_item i)
 static struct gantt_item name_at(const struct gantt_sight *g, float x, float y)
 {
     struct gantt_row r;
-    bool outer = x < g->gutter.x + g->gutter.w * 0.44f;
+    bool outer = x < g->gutter.x + g->gutter.w * GANTT_OUTER;
     if (!gantt_row_at(&g->rows, y - g->area.y + g->scroll, &r)) return (struct gantt_item){GANTT_NONE, 0};
     struct gantt_item i = r.item;
     if (i.level == GANTT_NONE && g->rows.set == SCENE_GPUS) i = (struct gantt_item){GANTT_GPU, r.first};

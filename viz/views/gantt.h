@@ -12,6 +12,7 @@
 #include "viz/views/gantt_rows.h"
 
 enum { GANTT_WIDE = 6 };
+#define GANTT_OUTER 0.36f /* of the gutter: racks; the rest: nodes and GPUs */
 
 extern const struct view_kind view_gantt;
 

@@ -40,7 +40,7 @@ static void focus_mark(struct namer *n, struct gantt_item i, struct box b)
 static void name_in(struct namer *n, struct gantt_item i, struct box b, const char *text, bool triangle)
 {
     const struct ui *u = n->g->ui;
-    float pad = u->theme.font_size * 1.1f;
+    float pad = i.level == GANTT_GPU ? u->theme.pad / 2 : u->theme.font_size * 1.1f;
     struct box t = {b.x + pad, b.y, b.w - pad - 4, b.h};
     bool focused = u->focus == gantt_focus(i);
     if (triangle) widget_triangle(u, n->d, b.x + pad * 0.5f, b.y + b.h / 2, !gantt_is_folded(&n->g->rows, i), ROLE_TEXT_DIM);
@@ -66,11 +66,11 @@ static void name_gpus(struct namer *n, const struct scene_node *node)
     for (uint32_t k = node->first_gpu; k < node->first_gpu + node->n_gpus; k++) name_item(n, (struct gantt_item){GANTT_GPU, k}, n->inner, false);
 }
 
-static void separator(struct namer *n, struct gantt_item i, float x, enum role role)
+static void separator(struct namer *n, struct gantt_item i, float to, enum role role)
 {
     struct box b;
     if (in_sight(n->g, i, n->outer, &b))
-        draw_line(n->d, (struct point){x, b.y + 0.5f}, (struct point){n->g->area.x, b.y + 0.5f}, n->g->ui->theme.role[role], 1);
+        draw_line(n->d, (struct point){n->outer.x, b.y + 0.5f}, (struct point){to, b.y + 0.5f}, n->g->ui->theme.role[role], 1);
 }
 
 static void name_node(struct namer *n, uint32_t i)
@@ -101,7 +101,7 @@ static void name_rack(struct namer *n, uint32_t k)
     struct gantt_item item = {GANTT_RACK, k};
     struct box b;
     if (!in_sight(n->g, item, n->outer, &b)) return;
-    separator(n, item, n->outer.x, ROLE_GRID);
+    separator(n, item, n->inner.x, ROLE_GRID);
     name_item(n, item, n->outer, true);
     if (gantt_is_folded(&n->g->rows, item)) what_is_folded(n, item);
     else for (uint32_t i = s->racks[k].first_node; i < s->racks[k].first_node + s->racks[k].n_nodes; i++) name_node(n, i);
@@ -110,6 +110,29 @@ static void name_rack(struct namer *n, uint32_t k)
 static bool new_block(const struct scene *s, uint32_t rack)
 {
     return rack == 0 || strcmp(s->racks[rack].block, s->racks[rack - 1].block) != 0;
+}
+
+static bool has_folds(const struct gantt_sight *g, uint32_t rack)
+{
+    const struct scene *s = g->run->scene;
+    for (uint32_t k = rack; k < s->n_racks && (k == rack || !new_block(s, k)); k++)
+        if (gantt_is_folded(&g->rows, (struct gantt_item){GANTT_RACK, k})) return true;
+    return false;
+}
+
+/* Where nodes are too low to be named, their column has room for the block. */
+static void name_block(struct namer *n, struct gantt_item block)
+{
+    struct box b;
+    float y, h;
+    struct gantt_item node = {GANTT_NODE, n->g->run->scene->racks[block.item].first_node};
+    struct str text = {0};
+    if ((gantt_extent(&n->g->rows, node, &y, &h) && h >= n->line) || has_folds(n->g, block.item)) return;
+    if (!in_sight(n->g, block, n->inner, &b) || b.h < n->line) return;
+    gantt_item_name(n->g->run->scene, block, &text);
+    b.x += n->g->ui->theme.pad;
+    widget_text(n->g->ui, n->d, b, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, str_text(&text));
+    str_free(&text);
 }
 
 static void name_tree(struct namer *n)
@@ -121,8 +144,9 @@ static void name_tree(struct namer *n)
         bool begins = new_block(s, k), folded = gantt_is_folded(&n->g->rows, block);
         bool racks_read = !folded && gantt_extent(&n->g->rows, rack, &y, &h) && h >= n->line;
         if (begins && !racks_read) name_item(n, block, n->outer, true);
+        else if (begins) name_block(n, block);
         if (begins && folded) what_is_folded(n, block);
-        if (begins) separator(n, block, n->outer.x, ROLE_BORDER);
+        if (begins) separator(n, block, n->g->area.x, ROLE_BORDER);
         if (!folded && racks_read) name_rack(n, k);
     }
 }
@@ -165,11 +189,11 @@ static void name_lane(struct namer *n)
     struct str text = {0};
     if (g->rows.row < 1) {
         words_number(&text, 1 / (double)g->rows.row);
-        str_append(&text, g->rows.set == SCENE_JOBS ? " jobs a pixel" : " GPUs a pixel");
+        str_append(&text, g->rows.set == SCENE_JOBS ? " jobs a px" : " GPUs a px");
     } else if (g->rows.others)
         str_printf(&text, "%u others filtered", g->rows.others);
-    struct box right = {g->gutter.x + g->gutter.w * 0.44f, g->lane.y, g->gutter.w * 0.56f - g->ui->theme.pad, g->lane.h};
-    struct box left = {g->gutter.x + g->ui->theme.font_size * 1.1f, g->lane.y, g->gutter.w * 0.44f - g->ui->theme.font_size * 1.1f, g->lane.h};
+    struct box right = {g->gutter.x + g->gutter.w * GANTT_OUTER, g->lane.y, g->gutter.w * (1 - GANTT_OUTER) - g->ui->theme.pad, g->lane.h};
+    struct box left = {g->gutter.x + g->ui->theme.font_size * 1.1f, g->lane.y, g->gutter.w * GANTT_OUTER - g->ui->theme.font_size * 1.1f, g->lane.h};
     widget_text(g->ui, n->d, left, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "failures");
     if (text.n) widget_text(g->ui, n->d, right, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&text));
     str_free(&text);
@@ -178,7 +202,7 @@ static void name_lane(struct namer *n)
 void gantt_names(struct gantt_sight *g, struct draw_list *d)
 {
     struct namer n = {.g = g, .d = d, .line = g->ui->theme.font_size + 2};
-    n.outer = (struct box){g->gutter.x, g->area.y, floorf(g->gutter.w * 0.44f), g->area.h};
+    n.outer = (struct box){g->gutter.x, g->area.y, floorf(g->gutter.w * GANTT_OUTER), g->area.h};
     n.inner = (struct box){n.outer.x + n.outer.w, g->area.y, g->gutter.w - n.outer.w, g->area.h};
     name_lane(&n);
     draw_clip(d, (struct box){g->gutter.x, g->area.y, g->gutter.w + g->area.w, g->area.h});

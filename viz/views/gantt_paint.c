@@ -59,7 +59,7 @@ static uint32_t pixel(struct painter *p, const struct lod_cell *c, unsigned x, u
     if (c->show == SHOW_NOTHING) return 0;
     look_up(p, c->show, c->job);
     uint32_t argb = p->last.argb;
-    if (merged) argb = theme_mix(p->background, argb, 0.25f + 0.75f * (float)c->taken / 255);
+    if (merged) argb = theme_mix(p->background, argb, 0.4f + 0.6f * (float)c->taken / 255);
     else if (c->many && (x + 2 * y) % 4 == 0) return theme_mix(argb, p->background, 0.5f);
     return in_pattern(p->last.pattern, x, y) ? theme_mix(argb, p->background, 0.4f) : argb;
 }

@@ -143,6 +143,15 @@ static void add_jobs(struct gantt_rows *r, const struct gantt_want *w)
     add_tracks(r, 0, (uint32_t)r->jobs.n);
 }
 
+/* px of a folded row: a line, or a little less where that brings all into sight. */
+static float fold_height(const struct gantt_rows *r, const struct gantt_want *w)
+{
+    for (size_t i = 0; i < r->stretches.n; i++)
+        if (r->stretches.v[i].folded.level == GANTT_NONE) return w->line;
+    float fits = floorf(w->height / (float)(r->stretches.n ? r->stretches.n : 1));
+    return fmaxf(floorf(0.85f * w->line), fminf(fits, w->line));
+}
+
 /* px of a row of one track: what was asked for, or what fits beside the folded rows. */
 static float row_height(const struct gantt_rows *r, const struct gantt_want *w)
 {
@@ -171,11 +180,11 @@ void gantt_rows_make(struct gantt_rows *r, const struct gantt_want *w)
     if (w->by_job) add_jobs(r, w);
     else if (w->scene->n_tracks[SCENE_GPUS]) add_tree(r, w);
     r->row = row_height(r, w);
-    float y = 0;
+    float y = 0, fold = fold_height(r, w);
     for (size_t i = 0; i < r->stretches.n; i++) {
         struct gantt_stretch *s = &r->stretches.v[i];
         s->y = y;
-        s->h = s->folded.level != GANTT_NONE ? w->line : fmaxf(1, roundf((float)s->n * r->row));
+        s->h = s->folded.level != GANTT_NONE ? fold : fmaxf(1, roundf((float)s->n * r->row));
         y += s->h;
     }
     r->height = y;

@@ -5,7 +5,7 @@
  *     for (struct gantt_row r = {0}; gantt_row_next(&rows, top, bottom, &r);) paint tracks [r.first, r.first + r.n) at r.y, r.h
  *     gantt_rows_free(&rows);
  *
- * The tree is block, rack, node, GPU. A row is a GPU, or a block, rack or node that is folded and then as high as a line of text. The height of GPU rows
+ * The tree is block, rack, node, GPU. A row is a GPU, or a block, rack or node that is folded and then about as high as a line of text. The height of GPU rows
  * is given or, at 0, what fits: at most a line, and below a pixel where there are more GPUs than pixels. Rows of less than a pixel are merged: a
  * row of one pixel then stands for several tracks, in their order, and every track is in exactly one row. By job, the tree is a list: the jobs
  * that lived in the window, in order of submission; with a filter only those that pass it, at no less than a line.

@@ -60,6 +60,7 @@ static void column(struct job_page *p, struct draw_list *d, unsigned i)
     c.x = p->box.x + (float)i * w + 2 * pad;
     c.y = p->box.y + pad - p->scroll;
     c.w = w - 4 * pad;
+    c.table = fminf(c.w, 60 * p->ui->theme.font_size);
     if (!c.facts) {
         job_note(&c, ROLE_TEXT_DIM, "The selected job is not in this run.");
         return;

@@ -94,10 +94,11 @@ static void dump_waits(const struct job_facts *f, struct json_writer *w)
     json_write_end(w);
 }
 
-static void dump_attempt(const struct job_facts *f, const struct job_attempt *a, struct json_writer *w)
+static void dump_attempt(const struct job_facts *f, size_t k, struct json_writer *w)
 {
+    const struct job_attempt *a = &f->attempts.v[k];
     json_write_object_inline(w);
-    put_count(w, "attempt", a->number + 1);
+    put_count(w, "attempt", k + 1);
     put_text(w, "cause", a->cause < N_CAUSES ? cause_table[a->cause].name : "?");
     put_time(w, "admitted_s", a->admitted_ns);
     put_time(w, "allocated_s", a->allocated_ns);
@@ -201,7 +202,7 @@ static void dump_column(struct job_page *p, unsigned i, struct json_writer *w)
     dump_waits(f, w);
     json_write_key(w, "attempts");
     json_write_array(w);
-    for (size_t k = 0; k < f->attempts.n; k++) dump_attempt(f, &f->attempts.v[k], w);
+    for (size_t k = 0; k < f->attempts.n; k++) dump_attempt(f, k, w);
     json_write_end(w);
     dump_marks(f, w);
     dump_places(f, w);

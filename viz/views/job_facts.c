@@ -32,51 +32,59 @@ static void find_waits(struct job_facts *f)
 
 /* ---- attempts ---- */
 
-static struct job_attempt *attempt_of(struct job_facts *f, const struct record *r)
+static bool is_over(const struct job_attempt *a)
 {
-    if (f->attempts.n && array_last(&f->attempts).number == r->subject) return &array_last(&f->attempts);
-    array_push(&f->attempts, (struct job_attempt){.number = r->subject, .admitted_ns = -1, .allocated_ns = -1, .started_ns = -1, .stopped_ns = -1,
-                                                  .from_step = -1, .to_step = -1, .kept_step = -1, .ended = N_RECORD_TYPES, .by = -1});
-    return &array_last(&f->attempts);
+    return a->ended != N_RECORD_TYPES;
 }
 
-static void end_attempt(struct job_attempt *a, const struct record *r)
+static struct job_attempt *last_attempt(struct job_facts *f)
 {
+    return f->attempts.n ? &array_last(&f->attempts) : NULL;
+}
+
+/* The one that goes on; a new one when there is none. */
+static struct job_attempt *attempt_now(struct job_facts *f)
+{
+    struct job_attempt *last = last_attempt(f);
+    if (last && !is_over(last)) return last;
+    int64_t from = last ? last->kept_step : 0;
+    array_push(&f->attempts, (struct job_attempt){.admitted_ns = -1, .allocated_ns = -1, .started_ns = -1, .stopped_ns = -1, .from_step = from,
+                                                  .to_step = -1, .kept_step = -1, .ended = N_RECORD_TYPES, .by = -1});
+    return last_attempt(f);
+}
+
+/* An eviction tells more than that the ranks stopped, whichever is told first. */
+static void end_attempt(struct job_facts *f, const struct record *r)
+{
+    struct job_attempt *a = last_attempt(f);
+    if (!a || (is_over(a) && !(r->type == REC_JOB_EVICTED && a->stopped_ns == r->time_ns))) return;
     if (a->stopped_ns < 0) a->stopped_ns = r->time_ns;
     a->ended = r->type;
     a->code = r->code;
+    if (r->type == REC_JOB_EVICTED && r->a >= 0 && r->a < f->scene->n_jobs) a->by = (int32_t)r->a;
+}
+
+static void start_attempt(struct job_attempt *a, const struct record *r)
+{
+    if (a->started_ns < 0) a->started_ns = r->time_ns;
+    if (r->code < N_CAUSES) a->cause = r->code;
 }
 
 static void take_attempt(struct job_facts *f, const struct record *r)
 {
-    struct job_attempt *a;
+    struct job_attempt *a = last_attempt(f);
     switch (r->type) {
-    case REC_JOB_ADMITTED: attempt_of(f, r)->admitted_ns = r->time_ns; break;
-    case REC_JOB_ALLOCATED:
-        a = attempt_of(f, r);
-        if (a->allocated_ns < 0) a->allocated_ns = r->time_ns;
-        if (r->code < N_CAUSES) a->cause = r->code;
-        break;
-    case REC_JOB_STARTED:
-        a = attempt_of(f, r);
-        if (a->started_ns < 0) {
-            a->started_ns = r->time_ns;
-            a->from_step = r->a;
-        }
-        if (r->code < N_CAUSES) a->cause = r->code;
-        break;
+    case REC_JOB_ADMITTED: attempt_now(f)->admitted_ns = r->time_ns; break;
+    case REC_JOB_ALLOCATED: attempt_now(f)->allocated_ns = r->time_ns; break;
+    case REC_JOB_STARTED: start_attempt(attempt_now(f), r); break;
     case REC_JOB_STOPPED:
-        a = attempt_of(f, r);
+    case REC_JOB_EVICTED:
+    case REC_JOB_FINISHED: end_attempt(f, r); break;
+    case REC_ROLLBACK:
+        if (!a) break;
         a->to_step = r->a;
         a->kept_step = r->b;
-        end_attempt(a, r);
         break;
-    case REC_JOB_EVICTED:
-        a = attempt_of(f, r);
-        end_attempt(a, r);
-        a->by = r->a >= 0 && r->a < f->scene->n_jobs ? (int32_t)r->a : -1;
-        break;
-    case REC_JOB_FINISHED: end_attempt(attempt_of(f, r), r); break;
     default: break;
     }
 }

@@ -5,8 +5,8 @@
  *     for (size_t i = 0; i < f.waits.n; i++) f.waits.v[i] ...
  *     job_facts_free(&f);
  *
- * Waits are in order of time, neighbours of one reason joined. An attempt lasts from an admission (of a job without a queue: its first record of that
- * attempt) to the next; moments that did not come are -1. Marks are single moments. Places are the nodes whose GPUs it held, of runs with GPU tracks.
+ * Waits are in order of time, neighbours of one reason joined. An attempt lasts from an admission, or from what comes first after the
+ * attempt before, until its ranks stop for good: crash, eviction, end; a restart in place begins a new one. Moments that did not come are -1. Marks are single moments. Places are the nodes whose GPUs it held, of runs with GPU tracks.
  *
  * Cost: O(its events and spans); places: a pass over the GPU tracks within its life. Memory is the facts' own.
  *
@@ -25,10 +25,9 @@ struct job_wait {
 };
 
 struct job_attempt {
-    uint32_t number;
     unsigned cause;  /* enum cause */
     int64_t admitted_ns, allocated_ns, started_ns, stopped_ns;
-    int64_t from_step, to_step, kept_step; /* -1: not told */
+    int64_t from_step, to_step, kept_step; /* where it began, how far it came, what was kept of that; -1: not told */
     unsigned ended;  /* enum record_type that ended it; N_RECORD_TYPES: it goes on */
     unsigned code;   /* of that record */
     int32_t by;      /* the preempting job, -1 */

@@ -26,13 +26,13 @@ static void use_row(struct job_column *c, const struct job_use *use, share_ns al
     widget_gpu_time(&sum, use->sum);
     words_amount(&percent, "ratio", (double)part);
     if (job_visible(c, u->theme.line)) {
-        struct box bar = {c->x + c->w * 0.65f, c->y + u->theme.line * 0.2f, fmaxf(1, c->w * 0.35f * part), u->theme.line * 0.6f};
+        struct box bar = {c->x + c->table * 0.65f, c->y + u->theme.line * 0.2f, fmaxf(1, c->table * 0.35f * part), u->theme.line * 0.6f};
         draw_fill(c->d, (struct box){c->x, c->y + (u->theme.line - swatch) / 2, swatch, swatch}, look.argb, look.pattern);
         draw_fill(c->d, bar, look.argb, look.pattern);
     }
-    job_cell(c, swatch * 1.6f, c->w * 0.3f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&name));
-    job_cell(c, c->w * 0.3f, c->w * 0.2f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&sum));
-    job_cell(c, c->w * 0.5f, c->w * 0.12f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&percent));
+    job_cell(c, swatch * 1.6f, c->table * 0.3f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&name));
+    job_cell(c, c->table * 0.3f, c->table * 0.2f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&sum));
+    job_cell(c, c->table * 0.5f, c->table * 0.12f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&percent));
     job_next_line(c);
     str_free(&name);
     str_free(&sum);
@@ -102,19 +102,17 @@ static void how_it_ended(const struct job_column *c, const struct job_attempt *a
         str_append(out, explain_stop_reason(a->code));
         if (a->by >= 0) str_printf(out, " by %s", c->facts->scene->jobs[a->by].id);
     } else if (a->ended == REC_JOB_STOPPED) {
-        words_name(out, a->code < N_CAUSES ? cause_table[a->code].name : "stopped");
-        if (a->code < N_CAUSES) {
-            str_clear(out);
-            str_append(out, a->code == CAUSE_FAILURE ? "failed" : a->code == CAUSE_PREEMPTION ? "taken off" : a->code == CAUSE_RESIZE ? "resized" : "stopped");
-        }
+        static const char *const why[N_CAUSES] = {[CAUSE_FAILURE] = "failed", [CAUSE_PREEMPTION] = "taken off", [CAUSE_RESIZE] = "resized"};
+        str_append(out, a->code < N_CAUSES && why[a->code] ? why[a->code] : "stopped");
     } else
         str_append(out, "goes on");
 }
 
-static void attempt_row(struct job_column *c, const struct job_attempt *a)
+static void attempt_row(struct job_column *c, size_t k)
 {
+    const struct job_attempt *a = &c->facts->attempts.v[k];
     struct str n = {0}, started = {0}, ran = {0}, steps = {0}, end = {0};
-    str_printf(&n, "%u", a->number + 1);
+    str_printf(&n, "%zu", k + 1);
     widget_moment(&started, a->started_ns);
     widget_length(&ran, a->started_ns < 0 ? -1 : (a->stopped_ns >= 0 ? a->stopped_ns : c->facts->to_ns) - a->started_ns);
     if (a->to_step >= 0) {
@@ -127,11 +125,11 @@ static void attempt_row(struct job_column *c, const struct job_attempt *a)
         }
     }
     how_it_ended(c, a, &end);
-    job_cell(c, 0, c->w * 0.05f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&n));
-    job_cell(c, c->w * 0.06f, c->w * 0.19f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&started));
-    job_cell(c, c->w * 0.26f, c->w * 0.14f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&ran));
-    job_cell(c, c->w * 0.42f, c->w * 0.3f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&steps));
-    job_cell(c, c->w * 0.73f, c->w * 0.27f, FACE_SANS, a->ended == REC_JOB_FINISHED ? ROLE_TEXT : ROLE_WARNING, ALIGN_LEFT, str_text(&end));
+    job_cell(c, 0, c->table * 0.05f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&n));
+    job_cell(c, c->table * 0.06f, c->table * 0.19f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&started));
+    job_cell(c, c->table * 0.26f, c->table * 0.14f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&ran));
+    job_cell(c, c->table * 0.42f, c->table * 0.3f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&steps));
+    job_cell(c, c->table * 0.73f, c->table * 0.27f, FACE_SANS, a->ended == REC_JOB_FINISHED ? ROLE_TEXT : ROLE_WARNING, ALIGN_LEFT, str_text(&end));
     job_next_line(c);
     str_free(&n);
     str_free(&started);
@@ -145,12 +143,12 @@ void job_draw_attempts(struct job_column *c)
     size_t n = c->facts->attempts.n;
     if (n == 0) return;
     job_heading(c, "Attempts");
-    job_cell(c, c->w * 0.06f, c->w * 0.19f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "started");
-    job_cell(c, c->w * 0.26f, c->w * 0.14f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "ran");
-    job_cell(c, c->w * 0.42f, c->w * 0.3f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "steps");
-    job_cell(c, c->w * 0.73f, c->w * 0.27f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "end");
+    job_cell(c, c->table * 0.06f, c->table * 0.19f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "started");
+    job_cell(c, c->table * 0.26f, c->table * 0.14f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "ran");
+    job_cell(c, c->table * 0.42f, c->table * 0.3f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "steps");
+    job_cell(c, c->table * 0.73f, c->table * 0.27f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "end");
     job_next_line(c);
-    for (size_t i = 0; i < n && i < JOB_ATTEMPTS_SHOWN; i++) attempt_row(c, &c->facts->attempts.v[i]);
+    for (size_t i = 0; i < n && i < JOB_ATTEMPTS_SHOWN; i++) attempt_row(c, i);
     if (n > JOB_ATTEMPTS_SHOWN) {
         struct str s = {0};
         str_printf(&s, "and %zu more; the event log has them", n - JOB_ATTEMPTS_SHOWN);

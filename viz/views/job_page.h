@@ -37,7 +37,7 @@ struct job_column {
     struct draw_list *d;            /* NULL: only measured */
     const struct job_facts *facts, *other;
     unsigned run;
-    float x, y, w;
+    float x, y, w, table;           /* table: the width of what has columns, which must not be far apart */
 };
 
 bool job_page_begin(struct job_page *, struct ui *, const struct pane *); /* false: no job is selected */

@@ -58,15 +58,16 @@ static void difference(const struct job_column *c, const struct figure *f, struc
 static void put_figure(struct job_column *c, unsigned place, struct figure *f)
 {
     const struct ui *u = c->page->ui;
-    float w = c->w / FIGURES_A_ROW, x = (float)(place % FIGURES_A_ROW) * w, label = w * 0.42f;
+    float w = c->table / FIGURES_A_ROW, x = (float)(place % FIGURES_A_ROW) * w;
+    float value = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&f->value)) + 2, label = w - value - 2 * u->theme.pad;
     struct str delta = {0};
     enum role role = ROLE_TEXT;
     if (place && place % FIGURES_A_ROW == 0) c->y += u->theme.line * 2;
     difference(c, f, &delta, &role);
     job_cell(c, x, label, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, f->label);
-    job_cell(c, x + label, w - label - u->theme.pad, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&f->value));
+    job_cell(c, x + label, w - label - 1.5f * u->theme.pad, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&f->value));
     c->y += u->theme.line;
-    if (delta.n) job_cell(c, x, w - u->theme.pad, FACE_SANS, role, ALIGN_RIGHT, str_text(&delta));
+    if (delta.n) job_cell(c, x, w - 1.5f * u->theme.pad, FACE_SANS, role, ALIGN_RIGHT, str_text(&delta));
     c->y -= u->theme.line;
     str_free(&delta);
     str_free(&f->value);
@@ -304,10 +305,10 @@ static void wait_sums(struct job_column *c)
             struct look look = theme_look(&u->theme, SHOW_WAIT + best);
             draw_fill(c->d, (struct box){c->x, c->y + (u->theme.line - swatch) / 2, swatch, swatch}, look.argb, look.pattern);
         }
-        job_cell(c, swatch * 1.6f, c->w * 0.3f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&name));
-        job_cell(c, c->w * 0.32f, c->w * 0.18f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&length));
-        job_cell(c, c->w * 0.5f, c->w * 0.12f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&part));
-        job_cell(c, c->w * 0.65f, c->w * 0.35f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, wait_table[best].help);
+        job_cell(c, swatch * 1.6f, c->table * 0.3f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&name));
+        job_cell(c, c->table * 0.32f, c->table * 0.18f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&length));
+        job_cell(c, c->table * 0.5f, c->table * 0.12f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&part));
+        job_cell(c, c->table * 0.65f, c->table * 0.35f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, wait_table[best].help);
         job_next_line(c);
         str_free(&name);
         str_free(&length);
@@ -337,10 +338,10 @@ static void wait_row(struct job_column *c, const struct job_wait *w)
     words_name(&reason, wait_table[w->reason].name);
     widget_moment(&from, w->from_ns);
     widget_length(&length, w->to_ns - w->from_ns);
-    job_cell(c, 0, c->w * 0.24f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&reason));
-    job_cell(c, c->w * 0.24f, c->w * 0.2f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&from));
-    job_cell(c, c->w * 0.44f, c->w * 0.18f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&length));
-    if (w->blocker >= 0) wait_link(c, w, c->w * 0.65f, c->w * 0.35f);
+    job_cell(c, 0, c->table * 0.24f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, str_text(&reason));
+    job_cell(c, c->table * 0.24f, c->table * 0.2f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&from));
+    job_cell(c, c->table * 0.44f, c->table * 0.18f, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&length));
+    if (w->blocker >= 0) wait_link(c, w, c->table * 0.65f, c->table * 0.35f);
     job_next_line(c);
     str_free(&reason);
     str_free(&from);
@@ -358,10 +359,10 @@ void job_draw_waits(struct job_column *c)
         return;
     }
     c->y += c->page->ui->theme.pad / 2;
-    job_cell(c, 0, c->w * 0.24f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "longest waits");
-    job_cell(c, c->w * 0.24f, c->w * 0.2f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "from");
-    job_cell(c, c->w * 0.44f, c->w * 0.18f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "for");
-    job_cell(c, c->w * 0.65f, c->w * 0.35f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "ended when it let go");
+    job_cell(c, 0, c->table * 0.24f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "longest waits");
+    job_cell(c, c->table * 0.24f, c->table * 0.2f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "from");
+    job_cell(c, c->table * 0.44f, c->table * 0.18f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "for");
+    job_cell(c, c->table * 0.65f, c->table * 0.35f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "ended when it let go");
     job_next_line(c);
     for (size_t i = 0; i < n; i++) wait_row(c, longest[i]);
     if (c->facts->waits.n > n) {

@@ -78,7 +78,7 @@ static float best(struct map_grid *g, int level, float w, float h)
 struct spacing { float least, gap[N_MAP_LEVELS], pad; bool blocks, racks, nodes; };
 static const struct spacing spacings[] = {
     {14, {12, 8, 6, 2}, 4, true,  true,  true },
-    {5,  {10, 6, 4, 1}, 3, true,  true,  false},
+    {5,  {10, 6, 3, 1}, 3, true,  true,  false},
     {3,  {6, 3, 2, 1},  1, true,  false, false},
     {2,  {4, 2, 1, 0},  0, false, false, false},
     {0,  {2, 1, 0, 0},  0, false, false, false},
