@@ -5,7 +5,7 @@
 #include "viz/ui/view.h"
 
 /* In order: gantt map curves ledger events compare job. */
-#define VIEW_KINDS(X)
+#define VIEW_KINDS(X) X(gantt) X(map) X(curves) X(ledger) X(events) X(compare) X(job)
 
 #define X_DECLARE(name) extern const struct view_kind view_##name;
 VIEW_KINDS(X_DECLARE)
