@@ -1,0 +1,53 @@
+/* rendezvous.h - the ranks of a job find each other and connect, each with each.
+ *
+ * One process keeps the meeting place: rank 0, or, where ranks are not known yet, the one on whose machine the place is and
+ * which binds its port first. Each process opens a port of its own and says hello to the place (its rank, if it knows it,
+ * the size it expects, its port, which data and options it runs with). When all are there, or, in an elastic world, when at
+ * least `min_size` are there and no more have come for `last_call_ns`, each is told its rank, the size and where the others
+ * listen; then each pair connects, the higher rank to the lower.
+ *
+ * Ranks that were not given are filled in order of arrival, the keeper of the place first (it is rank 0 then).
+ * A second hello with a rank that is there already replaces the first: that process was restarted. A hello that expects
+ * another size or runs with other options is refused with the reason, and so is one that comes too late. What says
+ * nothing sensible (a port scanner) is dropped after RENDEZVOUS_HELLO_NS and holds up nobody.
+ *
+ *     struct mesh m = {0};
+ *     if (!rendezvous_join(&world, &(struct rendezvous_options){ .timeout_ns = seconds(600) }, &m, &diag)) return EXIT_IO;
+ *     net_send(m.fd[1], ...);
+ *     mesh_close(&m);
+ *
+ * Time: a static world needs two round trips after the last has come. Sizes: size^2 / 2 connections in all.
+ * In an elastic world the join defaults are torchrun's: 600 s, last call 30 s.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_REAL_WORKER_RENDEZVOUS_H
+#define TRAINYARD_REAL_WORKER_RENDEZVOUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "real/worker/world.h"
+
+#define RENDEZVOUS_HELLO_NS     (INT64_C(5) * 1000000000)
+#define RENDEZVOUS_TIMEOUT_NS   (INT64_C(600) * 1000000000)
+#define RENDEZVOUS_LAST_CALL_NS (INT64_C(30) * 1000000000)
+
+struct rendezvous_options {
+    int64_t timeout_ns;   /* for the whole of it */
+    int64_t last_call_ns; /* elastic: how long to wait for more once enough are there */
+    uint64_t settings;    /* fingerprint of what all ranks must run with alike */
+};
+
+struct mesh {
+    int rank, size;
+    int *fd; /* by rank; -1 for oneself */
+};
+
+bool rendezvous_join(const struct world *, const struct rendezvous_options *, struct mesh *, struct diag *);
+
+/* All zero is a closed mesh. */
+void mesh_close(struct mesh *);
+
+#endif

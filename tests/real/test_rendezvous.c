@@ -1,0 +1,217 @@
+/* test_rendezvous.c - ranks meet over TCP: given and not given, late, restarted, strangers, elastic, in vain.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "real/worker/net.h"
+#include "real/worker/rendezvous.h"
+
+enum { MOST = 8 };
+
+struct joiner {
+    pthread_t thread;
+    struct world world;
+    struct rendezvous_options options;
+    int64_t after_ns;
+    struct mesh mesh;
+    struct diag diag;
+    bool ok, pairs_talk;
+};
+
+static void pause_ns(int64_t ns)
+{
+    nanosleep(&(struct timespec){ns / NS_PER_S, ns % NS_PER_S}, NULL);
+}
+
+/* Each pair exchanges its ranks. */
+static bool talk(const struct mesh *m)
+{
+    for (int r = 0; r < m->size; r++) {
+        int32_t mine = m->rank, theirs = -1;
+        if (r == m->rank) continue;
+        if (!net_exchange(m->fd[r], &mine, 4, m->fd[r], &theirs, 4, net_now_ns() + seconds(10)) || theirs != r) return false;
+    }
+    return true;
+}
+
+static void *join(void *arg)
+{
+    struct joiner *j = arg;
+    pause_ns(j->after_ns);
+    j->ok = rendezvous_join(&j->world, &j->options, &j->mesh, &j->diag);
+    if (j->ok) j->pairs_talk = talk(&j->mesh);
+    return NULL;
+}
+
+static int free_port(void)
+{
+    int port = 0, fd = net_listen("127.0.0.1", &port);
+    close(fd);
+    return port;
+}
+
+static void prepare(struct joiner *j, int n, int size, int min_size)
+{
+    int port = free_port();
+    memset(j, 0, (size_t)n * sizeof *j);
+    for (int i = 0; i < n; i++) {
+        j[i].world = (struct world){"test", i, size, min_size, "127.0.0.1", port};
+        j[i].options = (struct rendezvous_options){seconds(20), milliseconds(300), 1};
+    }
+}
+
+static void run(struct joiner *j, int n)
+{
+    for (int i = 0; i < n; i++) assert_int_equal(pthread_create(&j[i].thread, NULL, join, &j[i]), 0);
+    for (int i = 0; i < n; i++) pthread_join(j[i].thread, NULL);
+}
+
+static void finish(struct joiner *j, int n)
+{
+    for (int i = 0; i < n; i++) mesh_close(&j[i].mesh), diag_free(&j[i].diag);
+}
+
+static void given_ranks_keep_theirs_whoever_is_first(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 5, 5, 5);
+    j[0].after_ns = milliseconds(150); /* the place opens when others try already */
+    run(j, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_true(j[i].ok && j[i].pairs_talk);
+        assert_int_equal(j[i].mesh.rank, i);
+        assert_int_equal(j[i].mesh.size, 5);
+    }
+    finish(j, 5);
+}
+
+static void ranks_not_given_are_each_given_once(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    unsigned seen = 0;
+    prepare(j, 4, 4, 4);
+    for (int i = 0; i < 4; i++) j[i].world.rank = WORLD_ANY_RANK;
+    run(j, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_true(j[i].ok && j[i].pairs_talk);
+        seen |= 1u << j[i].mesh.rank;
+    }
+    assert_int_equal(seen, 0xf);
+    finish(j, 4);
+}
+
+/* From 2 to 5 ranks: with 3 it goes on 0.3 s after the third has come, with 5 at once. */
+static void an_elastic_world_goes_on_with_enough(void **state)
+{
+    (void)state;
+    for (int n = 3; n <= 5; n += 2) {
+        struct joiner j[MOST];
+        prepare(j, n, 5, 2);
+        for (int i = 0; i < n; i++) j[i].world.rank = WORLD_ANY_RANK, j[i].options.last_call_ns = n == 5 ? seconds(15) : milliseconds(300);
+        int64_t begin_ns = net_now_ns();
+        run(j, n);
+        int64_t took_ns = net_now_ns() - begin_ns;
+        for (int i = 0; i < n; i++) assert_true(j[i].ok && j[i].pairs_talk && j[i].mesh.size == n);
+        if (n == 3) assert_true(took_ns >= milliseconds(300));
+        assert_true(took_ns < seconds(10));
+        finish(j, n);
+    }
+}
+
+static void *stranger(void *arg)
+{
+    const struct world *w = arg;
+    int fd = net_connect(w->master, w->port, net_now_ns() + seconds(5)), silent = net_connect(w->master, w->port, net_now_ns() + seconds(5));
+    if (fd >= 0) net_send(fd, "GET / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\n\r\n", 36, net_now_ns() + seconds(5));
+    pause_ns(milliseconds(600));
+    close(fd);
+    close(silent);
+    return NULL;
+}
+
+static void strangers_hold_up_nobody(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    pthread_t scan;
+    prepare(j, 3, 3, 3);
+    j[2].after_ns = milliseconds(300);
+    int64_t begin_ns = net_now_ns();
+    assert_int_equal(pthread_create(&scan, NULL, stranger, &j[0].world), 0);
+    run(j, 3);
+    assert_true(net_now_ns() - begin_ns < seconds(3));
+    for (int i = 0; i < 3; i++) assert_true(j[i].ok && j[i].pairs_talk);
+    pthread_join(scan, NULL);
+    finish(j, 3);
+}
+
+/* Rank 1 says hello and ends; its next life takes the place. */
+static void a_restarted_rank_takes_its_place(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 4, 3, 3);
+    j[3].world.rank = 1; /* the first life: gives up after 0.2 s */
+    j[3].options.timeout_ns = milliseconds(200);
+    j[1].after_ns = j[2].after_ns = milliseconds(400);
+    run(j, 4);
+    assert_false(j[3].ok);
+    for (int i = 0; i < 3; i++) assert_true(j[i].ok && j[i].pairs_talk);
+    finish(j, 4);
+}
+
+static void who_does_not_fit_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 4, 2, 2);
+    j[2].world.rank = 1, j[2].world.size = j[2].world.min_size = 3;
+    j[3].world.rank = 1, j[3].options.settings = 2;
+    j[1].after_ns = milliseconds(400);
+    run(j, 4);
+    assert_true(j[0].ok && j[1].ok && !j[2].ok && !j[3].ok);
+    assert_non_null(strstr(j[2].diag.entries.v[0].text, "another number of ranks"));
+    assert_non_null(strstr(j[3].diag.entries.v[0].text, "other data or options"));
+    finish(j, 4);
+}
+
+static void who_waits_in_vain_is_told(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 2, 3, 3);
+    for (int i = 0; i < 2; i++) j[i].options.timeout_ns = milliseconds(300 + 400 * i);
+    run(j, 2);
+    assert_true(!j[0].ok && !j[1].ok);
+    assert_non_null(strstr(j[0].diag.entries.v[0].text, "2 of 3 ranks came in time"));
+    assert_non_null(strstr(j[1].diag.entries.v[0].text, "not all ranks came"));
+    finish(j, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_ranks_keep_theirs_whoever_is_first),
+        cmocka_unit_test(ranks_not_given_are_each_given_once),
+        cmocka_unit_test(an_elastic_world_goes_on_with_enough),
+        cmocka_unit_test(strangers_hold_up_nobody),
+        cmocka_unit_test(a_restarted_rank_takes_its_place),
+        cmocka_unit_test(who_does_not_fit_is_refused_with_the_reason),
+        cmocka_unit_test(who_waits_in_vain_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
