@@ -13,8 +13,12 @@
 
 #include "base/mem.h"
 
-/* An outline counts its points in a short; a segment of a line takes 4, its corner 8. */
-enum { MAX_POINTS = 32000, CORNER = 8, SEGMENT_POINTS = 4 + CORNER };
+/* An outline counts its points in a short. */
+enum { MAX_POINTS = 32000 };
+
+/* A segment of a line takes 4 points, its corner 8. The rasteriser's cost grows with how often a row of pixels is crossed, squared; so lines go
+ * piece by piece, and where two pieces meet, a smooth edge is painted twice. */
+enum { CORNER = 8, SEGMENT_POINTS = 4 + CORNER, PIECE = 32 };
 
 struct shapes {
     FT_Library library;
@@ -167,6 +171,14 @@ static void add_corner(struct shapes *s, struct point p, float half)
     end_contour(s);
 }
 
+/* By 30 degrees or more; less leaves a notch of a fifth of the half width. */
+static bool turns(struct point a, struct point b, struct point c)
+{
+    float ux = b.x - a.x, uy = b.y - a.y, vx = c.x - b.x, vy = c.y - b.y;
+    float along = ux * vx + uy * vy;
+    return along <= 0 || along * along < 0.75f * (ux * ux + uy * uy) * (vx * vx + vy * vy);
+}
+
 static bool within(struct point p, struct area a, float around)
 {
     return p.x >= (float)a.x0 - around && p.x <= (float)a.x1 + around && p.y >= (float)a.y0 - around && p.y <= (float)a.y1 + around;
@@ -180,8 +192,8 @@ void shapes_polyline(struct shapes *s, const struct point *p, size_t n, float wi
     for (size_t i = 0; i + 1 < n; i++) {
         struct point a = p[i], b = p[i + 1];
         if (cut_line(&a, &b, area, around)) add_segment(s, a, b, half);
-        if (i > 0 && width > 1 && within(p[i], area, around)) add_corner(s, p[i], half);
-        if (s->points.n > MAX_POINTS - SEGMENT_POINTS) rasterise(s, area);
+        if (i > 0 && width > 1 && turns(p[i - 1], p[i], p[i + 1]) && within(p[i], area, around)) add_corner(s, p[i], half);
+        if (s->points.n > PIECE * SEGMENT_POINTS) rasterise(s, area);
     }
     rasterise(s, area);
 }

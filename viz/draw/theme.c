@@ -14,7 +14,7 @@ const char *const theme_names[N_THEMES] = {"light", "dark", "contrast"};
 /* clang-format off */
 static const struct theme themes[N_THEMES] = {
     {.name = "light", .role = {
-        [ROLE_TEXT] = 0xff1c2430, [ROLE_TEXT_DIM] = 0xff566070, [ROLE_TEXT_ON_ACCENT] = 0xffffffff,
+        [ROLE_TEXT] = 0xff1c2430, [ROLE_TEXT_DIM] = 0xff535d6c, [ROLE_TEXT_ON_ACCENT] = 0xffffffff,
         [ROLE_BACKGROUND] = 0xffffffff, [ROLE_PANEL] = 0xfff6f7f9, [ROLE_BAR] = 0xffeceff3,
         [ROLE_GRID] = 0xffe4e7ec, [ROLE_BORDER] = 0xffc5cbd4,
         [ROLE_ACCENT] = 0xff0a5fb0, [ROLE_SELECTION] = 0x240a63b8, [ROLE_CURSOR] = 0xff1c2430, [ROLE_HOVER] = 0x120a2440,
@@ -30,10 +30,10 @@ static const struct theme themes[N_THEMES] = {
         [ROLE_GREYED] = 0xff333a44},
      .hue = {0xff8d97a5, 0xffdf9c0a, 0xff56b4e9, 0xff0aa57a, 0xffe3d84a, 0xff2380c0, 0xffd9661a, 0xffcc79a7}},
     {.name = "contrast", .role = {
-        [ROLE_TEXT] = 0xffffffff, [ROLE_TEXT_DIM] = 0xffe2e6ea, [ROLE_TEXT_ON_ACCENT] = 0xff000000,
-        [ROLE_BACKGROUND] = 0xff000000, [ROLE_PANEL] = 0xff000000, [ROLE_BAR] = 0xff14181d,
+        [ROLE_TEXT] = 0xffffffff, [ROLE_TEXT_DIM] = 0xffe8ecf0, [ROLE_TEXT_ON_ACCENT] = 0xff000000,
+        [ROLE_BACKGROUND] = 0xff000000, [ROLE_PANEL] = 0xff000000, [ROLE_BAR] = 0xff090c10,
         [ROLE_GRID] = 0xff3c434c, [ROLE_BORDER] = 0xffb8c0ca,
-        [ROLE_ACCENT] = 0xffffd500, [ROLE_SELECTION] = 0x36ffd500, [ROLE_CURSOR] = 0xffffffff, [ROLE_HOVER] = 0x28ffffff,
+        [ROLE_ACCENT] = 0xffffd500, [ROLE_SELECTION] = 0x30ffd500, [ROLE_CURSOR] = 0xffffffff, [ROLE_HOVER] = 0x24ffffff,
         [ROLE_EARLIER] = 0xff8fd0ff, [ROLE_LATER] = 0xffffc04d, [ROLE_FAILURE] = 0xffffb48a, [ROLE_WARNING] = 0xfff5ec6a,
         [ROLE_GREYED] = 0xff2a2f36},
      .hue = {0xffc8ced6, 0xffe69f00, 0xff56b4e9, 0xff00b584, 0xfff0e442, 0xff2b8fd4, 0xfff06a00, 0xffe08cbb}},
