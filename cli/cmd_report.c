@@ -9,16 +9,19 @@
 #include "cli/command.h"
 #include "study/report.h"
 #include "study/sources.h"
+#include "viz/report/page.h"
 
 struct options {
     ARRAY(const char *) runs;
     ARRAY(const char *) approaches;
     enum output_format format;
+    const char *page; /* where the HTML page goes; NULL: none */
 };
 
 static const struct argp_option options[] = {
     {"approach", 'a', "NAME", 0, "Report this approach only; may be given several times (default: all)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the result (default: text)", 0},
+    {"output", 'o', "FILE.html", 0, "Write one HTML page with pictures and tables to FILE.html instead (needs no network to read); - is stdout", 0},
     {0},
 };
 
@@ -28,6 +31,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'a': array_push(&o->approaches, arg); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
+    case 'o': o->page = command_text(arg, "--output", state); return 0;
     case ARGP_KEY_ARG: array_push(&o->runs, arg); return 0;
     case ARGP_KEY_END:
         if (!o->runs.n) argp_error(state, "RUN is missing");
@@ -44,6 +48,7 @@ const struct argp argp_report = {
     "the GPU time went, why jobs waited, by queue and team, and who used the GPUs most.\v"
     "RUN is a run directory or a tree of them: all approaches and replications below it are read.\n"
     "Example: trainyard run scenarios/two-teams.json -o out && trainyard report out\n"
+    "A page to send around: trainyard report out -o report.html\n"
     "Exit: 0 ok, 2 usage, 4 a run cannot be read.",
     NULL,
     NULL,
@@ -60,6 +65,21 @@ static void print_result(const struct options *o, const struct report *r)
     str_free(&s);
 }
 
+static int write_page(const struct options *o, const struct sources *s)
+{
+    struct str page = {0};
+    char *err = NULL, *warnings = NULL;
+    struct text_engine *text = text_create(&err);
+    bool ok = text && report_page(s->list.v, s->list.n, text, &page, &warnings, &err);
+    if (warnings) fputs(warnings, stderr);
+    int code = ok ? command_write(o->page, &page) : command_fail(EXIT_IO, "%s", err);
+    if (text) text_destroy(text);
+    str_free(&page);
+    free(err);
+    free(warnings);
+    return code;
+}
+
 static int report(const struct options *o, struct sources *s)
 {
     struct report r;
@@ -67,6 +87,7 @@ static int report(const struct options *o, struct sources *s)
     bool ok = true;
     for (size_t i = 0; i < o->runs.n && ok; i++) ok = sources_add_tree(s, o->runs.v[i], &err);
     if (ok && o->approaches.n) ok = sources_keep(s, o->approaches.v, o->approaches.n, &err);
+    if (ok && o->page) return write_page(o, s);
     if (ok) ok = report_runs(s->list.v, s->list.n, &r, &err);
     int code = ok ? EXIT_OK : command_fail(EXIT_IO, "%s", err);
     free(err);

@@ -49,7 +49,7 @@ static float fall_x(const struct falls *x, double value)
 static void fall_numbers(const struct falls *x, const struct comparison_figure *f, float y, enum role role, struct draw_list *d)
 {
     struct str s = {0};
-    const char *unit = !strcmp(f->unit, "GPU-h") ? "" : f->unit; /* stands in the head */
+    const char *unit = !strcmp(f->unit, "GPU-h") ? "" : f->unit; /* stands behind the difference */
     words_amount(&s, unit, f->base);
     plot_text(d, x->a, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
     str_clear(&s);
@@ -101,12 +101,10 @@ static void fall_axis(const struct falls *x, const char *unit, struct draw_list 
     }
 }
 
-/* A name over a column, cut at its left edge. */
-static void name_head(struct draw_list *d, float right, float y, float width, const char *name, const char *unit)
+/* A name over a column, cut where it would touch the one before. */
+static void name_head(struct draw_list *d, float right, float y, const char *name)
 {
-    float w = text_width(draw_text_engine(d), FACE_SANS, draw_theme(d)->font_size, unit), x = right - w;
-    plot_text(d, right, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", unit);
-    draw_text(d, x, y, &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = width - w}, name);
+    draw_text(d, right, y, &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = 7.5f * draw_theme(d)->font_size}, name);
 }
 
 void compare_waterfall_draw(const struct waterfall *w, const char *a, const char *b, struct draw_list *d, struct box box)
@@ -114,9 +112,8 @@ void compare_waterfall_draw(const struct waterfall *w, const char *a, const char
     const struct theme *t = draw_theme(d);
     struct falls x = falls_of(w, t, box);
     float y = box.y + t->line;
-    const char *unit = !strcmp(w->unit, "GPU-h") ? ", GPU-h" : "";
-    name_head(d, x.a, y, 7.5f * t->font_size, a, unit);
-    name_head(d, x.b, y, 7.5f * t->font_size, b, unit);
+    name_head(d, x.a, y, a);
+    name_head(d, x.b, y, b);
     plot_text(d, x.change, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "difference");
     fall_axis(&x, w->unit, d);
     for (size_t i = 0; i < w->rows.n; i++) fall_row(&x, &w->rows.v[i], y += t->line, d);

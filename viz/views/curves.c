@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,35 +51,70 @@ static bool is_shown(const struct ui *u, unsigned row)
     return known && (!u->large || u->focus == row);
 }
 
-/* The chosen one, or the first that is there. */
+/* The report chooses none. */
+static bool on_paper(const struct ui *u)
+{
+    return u->focus == UINT_MAX;
+}
+
+/* The chosen one, or the first that is there; N_ROWS on paper. */
 static unsigned chosen(const struct ui *u)
 {
+    if (on_paper(u)) return N_ROWS;
     unsigned row = u->focus < N_ROWS ? u->focus : 0;
     for (unsigned i = 0; i < N_ROWS && !is_shown(u, row); i++) row = (row + 1) % N_ROWS;
     return row;
 }
 
-static float row_unit(const struct ui *u, float height)
+/* Rows are never cut: as many as have room, from the first one that is scrolled to, share the height. */
+struct rows_shown {
+    unsigned first, end; /* rows; those between that are not shown at all have no height */
+    float unit;          /* height of weight 1 */
+};
+
+static unsigned next_shown(const struct ui *u, unsigned row)
 {
-    float weights = 0, least = 3.2f * u->theme.line;
-    for (unsigned i = 0; i < N_ROWS; i++)
-        if (is_shown(u, i)) weights += rows[i].weight;
-    return fmaxf(least, weights > 0 ? floorf(height / weights) : height);
+    while (row < N_ROWS && !is_shown(u, row)) row++;
+    return row;
 }
 
-/* The box of a row within the pane, labels included; scrolled. Height 0: not shown. */
+static struct rows_shown rows_from(const struct ui *u, float height, unsigned scrolled)
+{
+    struct rows_shown r = {next_shown(u, 0), 0, 0};
+    float least = 2.6f * u->theme.line, weights = 0;
+    while (scrolled-- > 0 && next_shown(u, r.first + 1) < N_ROWS) r.first = next_shown(u, r.first + 1);
+    for (r.end = r.first; r.end < N_ROWS; r.end++) {
+        float more = is_shown(u, r.end) ? rows[r.end].weight : 0;
+        if (weights > 0 && (weights + more) * least > height) break;
+        weights += more;
+    }
+    r.unit = weights > 0 ? floorf(height / weights) : height;
+    return r;
+}
+
+/* How many rows can be scrolled away until the last one is in sight. */
+static unsigned scroll_most(const struct ui *u, float height)
+{
+    unsigned n = 0;
+    while (n < N_ROWS && rows_from(u, height, n).end < N_ROWS) n++;
+    return n;
+}
+
+static struct rows_shown rows_in(const struct ui *u, const struct pane *pane)
+{
+    unsigned scrolled = (unsigned)fmaxf(0, u->scroll[u->view]), most = scroll_most(u, pane->box.h);
+    return rows_from(u, pane->box.h, scrolled < most ? scrolled : most);
+}
+
+/* The box of a row within the pane, labels included. Height 0: not in sight. */
 static struct box row_box(const struct ui *u, const struct pane *pane, unsigned row)
 {
-    float unit = row_unit(u, pane->box.h), y = pane->box.y - u->scroll[u->view];
-    for (unsigned i = 0; i < row; i++)
-        if (is_shown(u, i)) y += unit * rows[i].weight;
-    return (struct box){pane->box.x, y, pane->box.w, is_shown(u, row) ? unit * rows[row].weight : 0};
-}
-
-static float scroll_most(const struct ui *u, const struct pane *pane)
-{
-    struct box last = row_box(u, pane, N_ROWS - 1);
-    return fmaxf(0, last.y + last.h + u->scroll[u->view] - pane->box.y - pane->box.h);
+    struct rows_shown r = rows_in(u, pane);
+    float y = pane->box.y;
+    for (unsigned i = r.first; i < row && i < r.end; i++)
+        if (is_shown(u, i)) y += r.unit * rows[i].weight;
+    bool in_sight = row >= r.first && row < r.end && is_shown(u, row);
+    return (struct box){pane->box.x, y, pane->box.w, in_sight ? r.unit * rows[row].weight : 0};
 }
 
 static float labels(const struct ui *u)
@@ -114,26 +150,41 @@ static double value_at(const struct ui *u, unsigned run, unsigned id, double fac
     return curve_at(u->runs[run].curves, id, ns) * factor;
 }
 
-static double busy_at(const struct ui *u, unsigned run, int64_t ns)
+/* ---- drawing ---- */
+
+static double mean_of(const struct ui *u, unsigned run, unsigned id, double factor)
 {
-    return value_at(u, run, CURVE_EXISTING_SHARES, 1e-3, ns) - value_at(u, run, CURVE_IDLE_SHARES, 1e-3, ns);
+    struct curve_column window;
+    curve_columns(u->runs[run].curves, id, u->from_ns, u->to_ns, 1, &window);
+    return window.mean * factor;
 }
 
-/* ---- drawing ---- */
+/* At the cursor; on paper, which has none, the mean over what is in sight. */
+static double shown_value(const struct ui *u, unsigned run, unsigned id, double factor)
+{
+    return on_paper(u) ? mean_of(u, run, id, factor) : value_at(u, run, id, factor, u->cursor_ns);
+}
+
+static void value_text(const struct ui *u, unsigned run, const struct row *r, struct str *s)
+{
+    if (on_paper(u)) str_append(s, "mean ");
+    if (!r->stack) {
+        plot_amount(s, r->unit, shown_value(u, run, r->id, r->factor));
+        return;
+    }
+    double existing = shown_value(u, run, CURVE_EXISTING_SHARES, 1e-3);
+    plot_amount_short(s, r->unit, existing - shown_value(u, run, CURVE_IDLE_SHARES, 1e-3));
+    str_append(s, " of ");
+    plot_amount_short(s, r->unit, existing);
+    str_append(s, " held");
+}
 
 static void draw_value(struct ui *u, unsigned run, unsigned row, struct box at, struct draw_list *d)
 {
-    const struct row *r = &rows[row];
     struct str s = {0};
     float x = at.x + u->theme.pad, y = at.y + u->theme.pad + 0.8f * u->theme.line, room = labels(u) - 5.2f * u->theme.font_size;
-    draw_text(d, x, y, &(struct text_style){.face = row == chosen(u) ? FACE_BOLD : FACE_SANS, .max_width = room}, r->title);
-    if (r->stack) {
-        plot_amount_short(&s, r->unit, busy_at(u, run, u->cursor_ns));
-        str_append(&s, " of ");
-        plot_amount_short(&s, r->unit, value_at(u, run, r->id, r->factor, u->cursor_ns));
-        str_append(&s, " held");
-    } else
-        plot_amount(&s, r->unit, value_at(u, run, r->id, r->factor, u->cursor_ns));
+    draw_text(d, x, y, &(struct text_style){.face = row == chosen(u) ? FACE_BOLD : FACE_SANS, .max_width = room}, rows[row].title);
+    value_text(u, run, &rows[row], &s);
     if (at.h >= 2.4f * u->theme.line) draw_text(d, x, y + u->theme.line, &(struct text_style){.role = ROLE_ACCENT, .max_width = room}, str_text(&s));
     str_free(&s);
 }
@@ -190,7 +241,7 @@ static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)
     draw_clip(d, pane->box);
     for (unsigned row = 0; row < N_ROWS; row++) {
         struct box at = row_box(u, pane, row);
-        if (at.h <= 0 || at.y > pane->box.y + pane->box.h || at.y + at.h < pane->box.y) continue;
+        if (at.h <= 0) continue;
         if (is_known(u, pane->run, row)) draw_row(u, pane, row, at, d);
         else plot_text(d, at.x + u->theme.pad, at.y + u->theme.pad + 0.8f * u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, "%s: not known of this run", rows[row].title);
     }
@@ -199,12 +250,13 @@ static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)
 
 /* ---- keys and pointer ---- */
 
-static void scroll_to(struct ui *u, const struct pane *pane, float y)
+static void scroll_to(struct ui *u, const struct pane *pane, float n)
 {
-    u->scroll[u->view] = fmaxf(0, fminf(y, scroll_most(u, pane)));
+    u->scroll[u->view] = fmaxf(0, fminf(roundf(n), (float)scroll_most(u, pane->box.h)));
     u->dirty = true;
 }
 
+/* In the large form each is shown when it is chosen, so all that are known can be. */
 static void choose(struct ui *u, const struct pane *pane, int step)
 {
     unsigned row = chosen(u);
@@ -216,10 +268,8 @@ static void choose(struct ui *u, const struct pane *pane, int step)
             break;
         }
     u->focus = row;
+    for (unsigned n = 0; n < N_ROWS && row_box(u, pane, row).h <= 0; n++) scroll_to(u, pane, row < rows_in(u, pane).first ? u->scroll[u->view] - 1 : u->scroll[u->view] + 1);
     u->large = large;
-    struct box at = row_box(u, pane, row);
-    if (at.y < pane->box.y) scroll_to(u, pane, u->scroll[u->view] + at.y - pane->box.y);
-    if (at.y + at.h > pane->box.y + pane->box.h) scroll_to(u, pane, u->scroll[u->view] + at.y + at.h - pane->box.y - pane->box.h);
     u->dirty = true;
 }
 
@@ -243,7 +293,7 @@ static bool key(struct ui *u, const struct pane *pane, int key, unsigned mods)
 
 static void wheel(struct ui *u, const struct pane *pane, float n)
 {
-    scroll_to(u, pane, u->scroll[u->view] + n * u->theme.line);
+    scroll_to(u, pane, u->scroll[u->view] + (n > 0 ? 1.f : -1.f));
 }
 
 static unsigned row_under(const struct ui *u, const struct pane *pane, float y)
@@ -363,7 +413,7 @@ static void dump_row(struct json_writer *w, struct ui *u, const struct pane *pan
 static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
 {
     json_write_key(w, "chosen");
-    json_write_string(w, rows[chosen(u)].name);
+    json_write_string(w, chosen(u) < N_ROWS ? rows[chosen(u)].name : NULL);
     json_write_key(w, "large");
     json_write_bool(w, u->large);
     json_write_key(w, "same_scales");

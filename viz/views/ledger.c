@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "study/words.h"
+#include "viz/model/wait_series.h"
 #include "viz/ui/memo.h"
 #include "viz/ui/view.h"
 #include "viz/views/ledger_sums.h"
@@ -21,6 +22,7 @@ extern const struct view_kind view_ledger;
 struct tables {
     bool made;
     struct ledger_table gpu, wait;
+    struct wait_series *series[UI_MAX_RUNS]; /* NULL: not known */
 };
 
 /* ---- what is shown ---- */
@@ -30,6 +32,7 @@ static void release(void *piece)
     struct tables *t = piece;
     ledger_table_free(&t->gpu);
     ledger_table_free(&t->wait);
+    for (unsigned i = 0; i < UI_MAX_RUNS; i++) wait_series_destroy(t->series[i]);
 }
 
 static unsigned runs_shown(const struct ui *u, unsigned runs[UI_MAX_RUNS])
@@ -53,6 +56,8 @@ static const struct tables *tables_of(struct ui *u)
     if (!t->made) {
         ledger_gpu_table(&t->gpu, s, u->n_runs, u->ledger_by);
         ledger_wait_table(&t->wait, s, u->n_runs, u->ledger_by);
+        for (unsigned i = 0; i < u->n_runs; i++)
+            if (s[i].scene->has_timeline) t->series[i] = wait_series_create(s[i].scene);
         t->made = true;
     }
     return t;
@@ -248,23 +253,32 @@ static unsigned layers_of(const struct ledger_table *t, unsigned shows[N_SHOWS])
     return N_WAIT_REASONS;
 }
 
-static double top_of(const struct ui *u, const struct ledger_table *t, unsigned run)
+static const char queue_note[] = "over time, all of a job's waiting in its queue shows the reason that took most of it";
+
+/* GPUs in a state, or jobs that wait for a reason. */
+static double value_at(struct ui *u, const struct ledger_table *t, unsigned run, unsigned show, int64_t ns)
 {
-    struct curves *c = u->runs[run].curves;
-    if (!c) return 0;
-    return curve_most(c, t->waits ? CURVE_QUEUED_SHARES : CURVE_EXISTING_SHARES) / 1000;
+    if (t->waits) return wait_series_at(tables_of(u)->series[run], show - SHOW_WAIT, ns);
+    return curve_at(u->runs[run].curves, CURVE_SHOW + show, ns) / 1000;
 }
 
-static struct plot_scale scale_of(const struct ui *u, const struct ledger_table *t, unsigned run, float height)
+static bool is_known(struct ui *u, const struct ledger_table *t, unsigned run)
+{
+    if (t->waits) return tables_of(u)->series[run] != NULL;
+    return u->runs[run].curves && curve_known(u->runs[run].curves, CURVE_IDLE_SHARES);
+}
+
+static double top_of(struct ui *u, const struct ledger_table *t, unsigned run)
+{
+    if (!is_known(u, t, run)) return 0;
+    return t->waits ? wait_series_most(tables_of(u)->series[run]) : curve_most(u->runs[run].curves, CURVE_EXISTING_SHARES) / 1000;
+}
+
+static struct plot_scale scale_of(struct ui *u, const struct ledger_table *t, unsigned run, float height)
 {
     double most = top_of(u, t, run);
     for (unsigned i = 0; i < u->n_runs && !u->normalise; i++) most = fmax(most, top_of(u, t, i));
-    return plot_scale_of("GPUs", most, (unsigned)fmaxf(1, fminf(8, floorf(height / (2.4f * u->theme.line)))));
-}
-
-static bool is_known(const struct ui *u, const struct ledger_table *t, unsigned run)
-{
-    return u->runs[run].curves && curve_known(u->runs[run].curves, t->waits ? CURVE_QUEUED_SHARES : CURVE_IDLE_SHARES);
+    return plot_scale_of(t->waits ? "jobs" : "GPUs", most, (unsigned)fmaxf(1, fminf(8, floorf(height / (2.4f * u->theme.line)))));
 }
 
 static void draw_over_time(struct ui *u, const struct ledger_table *t, unsigned run, struct box plot, struct draw_list *d)
@@ -278,8 +292,9 @@ static void draw_over_time(struct ui *u, const struct ledger_table *t, unsigned 
     draw_clip(d, plot);
     for (unsigned i = 0; i < n_shows; i++) {
         struct look look = plot_look(u, shows[i]);
-        curve_columns(u->runs[run].curves, CURVE_SHOW + shows[i], u->from_ns, u->to_ns, n, col);
-        plot_layer(d, plot, &s, col, n, below, 1e-3, look.argb, look.pattern);
+        if (t->waits) wait_series_columns(tables_of(u)->series[run], shows[i] - SHOW_WAIT, u->from_ns, u->to_ns, n, col);
+        else curve_columns(u->runs[run].curves, CURVE_SHOW + shows[i], u->from_ns, u->to_ns, n, col);
+        plot_layer(d, plot, &s, col, n, below, t->waits ? 1 : 1e-3, look.argb, look.pattern);
     }
     draw_unclip(d);
     free(below);
@@ -300,10 +315,10 @@ static void draw_half(struct ui *u, const struct half *h, struct draw_list *d)
     draw_table(u, h, d);
     for (unsigned i = 0; i < n; i++) {
         struct box plot = plot_in(u, h, i, n);
-        const char *what = h->t->waits ? "GPUs that jobs wait for, by reason" : "GPUs by state";
-        plot_text(d, plot.x, plot.y - 0.4f * u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, "%s%s", u->n_runs < 2 ? "" : runs[i] ? "B: " : "A: ", what);
+        const char *what = h->t->waits ? "Jobs that wait, by reason" : "GPUs by state";
+        plot_text(d, plot.x + u->theme.pad, plot.y - 0.4f * u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, "%s%s", u->n_runs < 2 ? "" : runs[i] ? "B: " : "A: ", what);
         if (is_known(u, h->t, runs[i])) draw_over_time(u, h->t, runs[i], plot, d);
-        else view_empty(u, d, plot, "Nothing is recorded over time.", "trainyard run --record full -o DIR records it");
+        else view_empty(u, d, plot, "Nothing is recorded over time.", "trainyard run --record full -o DIR records it.");
     }
 }
 
@@ -393,14 +408,15 @@ static bool hover_plot(struct ui *u, const struct half *h, float x, float y, str
         if (y < plot.y || y > plot.y + plot.h || !is_known(u, h->t, runs[i])) continue;
         int64_t ns = ui_time_of(u, plot, x);
         for (unsigned k = n_shows; k-- > 0;) {
-            double gpus = curve_at(u->runs[runs[i]].curves, CURVE_SHOW + shows[k], ns) / 1000;
-            if (gpus <= 0) continue;
+            double value = value_at(u, h->t, runs[i], shows[k], ns);
+            if (value <= 0) continue;
             if (hover->text->n) str_append_char(hover->text, '\n');
             plot_name(hover->text, show_name(shows[k]));
             str_append(hover->text, ": ");
-            plot_amount(hover->text, "GPUs", gpus);
+            plot_amount(hover->text, h->t->waits ? "jobs" : "GPUs", value);
         }
     }
+    if (hover->text->n && h->t->waits) str_printf(hover->text, "\n(%s)", queue_note);
     return hover->text->n > 0;
 }
 
@@ -474,13 +490,13 @@ static void dump_table(struct json_writer *w, const struct ui *u, const struct h
     json_write_end(w);
 }
 
-static void dump_moment(struct json_writer *w, const struct ui *u, const struct ledger_table *t, unsigned run)
+static void dump_moment(struct json_writer *w, struct ui *u, const struct ledger_table *t, unsigned run)
 {
     unsigned shows[N_SHOWS], n = layers_of(t, shows);
-    json_write_key(w, t->waits ? "waits_for_gpus" : "gpus");
+    json_write_key(w, t->waits ? "waiting_jobs" : "gpus");
     json_write_object_inline(w);
     for (unsigned i = 0; i < n && is_known(u, t, run); i++) {
-        double x = curve_at(u->runs[run].curves, CURVE_SHOW + shows[i], u->cursor_ns) / 1000;
+        double x = value_at(u, t, run, shows[i], u->cursor_ns);
         if (x <= 0) continue;
         json_write_key(w, show_name(shows[i]));
         json_write_double(w, x);
@@ -498,6 +514,8 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     json_write_bool(w, u->normalise);
     dump_table(w, u, &half[0], "gpu_time");
     dump_table(w, u, &half[1], "waits");
+    json_write_key(w, "of_waits_over_time");
+    json_write_string(w, queue_note);
     json_write_key(w, "at_cursor");
     json_write_array(w);
     for (unsigned run = 0; run < u->n_runs; run++) {
@@ -521,5 +539,4 @@ const struct view_kind view_ledger = {
     .click = click,
     .wheel = wheel,
     .dump = dump,
-    .legend = LEGEND_GPUS | LEGEND_JOBS,
 };

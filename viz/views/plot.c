@@ -23,16 +23,19 @@ static bool is_count(const char *unit)
 struct plot_scale plot_scale_of(const char *unit, double most, unsigned ticks)
 {
     struct plot_scale s = {unit, 1, 1};
-    if (!strcmp(unit, "ratio") && most <= 1) return (struct plot_scale){unit, 1, ticks >= 4 ? 0.25 : 0.5};
-    if (!(most > 0)) return s;
-    double raw = most / (ticks ? ticks : 1), decade = pow(10, floor(log10(raw)));
     static const double steps[] = {1, 2, 5, 10};
+    if (!ticks) ticks = 1;
+    if (!strcmp(unit, "ratio") && most <= 1) return (struct plot_scale){unit, 1, ticks >= 4 ? 0.25 : ticks >= 2 ? 0.5 : 1};
+    if (!(most > 0)) return s;
+    double decade = pow(10, floor(log10(most / ticks)));
+    s.top = most * 1.04;
     for (size_t i = 0; i < 4; i++) {
+        if (steps[i] * decade > s.top) break;
         s.step = steps[i] * decade;
-        if (s.step * (ticks ? ticks : 1) >= most * (1 - 1e-9)) break;
+        if (s.top < s.step * (ticks + 1)) break;
     }
-    if (is_count(unit) && s.step < 1) s.step = 1;
-    s.top = s.step * ceil(most / s.step - 1e-9);
+    if (is_count(unit)) s.step = fmax(s.step, 1);
+    s.top = fmax(s.top, s.step);
     return s;
 }
 
@@ -133,12 +136,13 @@ float plot_paragraph(struct draw_list *d, float x, float y, float width, enum ro
 void plot_axis(struct draw_list *d, struct box plot, const struct plot_scale *s)
 {
     const struct theme *t = draw_theme(d);
-    unsigned n = (unsigned)lround(s->top / s->step);
+    unsigned n = (unsigned)floor(s->top / s->step + 1e-9);
     for (unsigned i = 0; i <= n; i++) {
         float y = floorf(plot_y(plot, s, i * s->step)) + 0.5f;
         if (i == 0) y = plot.y + plot.h - 0.5f;
         draw_line(d, (struct point){plot.x, y}, (struct point){plot.x + plot.w, y}, t->role[ROLE_GRID], 1);
         if (plot.h < t->line * (float)(n + 1) * 0.8f && i > 0 && i < n) continue;
+        if (plot.y + plot.h - y < t->line && i > 0) continue;
         if (plot.h < t->line * 1.6f && i == 0) continue;
         struct str text = {0};
         plot_amount_short(&text, s->unit, i * s->step);
@@ -150,45 +154,63 @@ void plot_axis(struct draw_list *d, struct box plot, const struct plot_scale *s)
 
 /* ---- lines and stacks ---- */
 
+/* Points of an outline; what lies within a quarter of a pixel of the last one's height goes on at that height. */
+struct outline {
+    struct point *v;
+    size_t n;
+};
+
+static void go_on(struct outline *o, float x, float y)
+{
+    bool level = o->n >= 2 && fabsf(o->v[o->n - 1].y - y) < 0.25f && fabsf(o->v[o->n - 2].y - o->v[o->n - 1].y) < 0.25f;
+    if (level) o->v[o->n - 1].x = x;
+    else o->v[o->n++] = (struct point){x, y};
+}
+
 void plot_line(struct draw_list *d, struct box plot, const struct plot_scale *s, const struct curve_column *col, unsigned n, uint32_t argb)
 {
-    struct point *p = xcalloc(2 * (size_t)n + 2, sizeof *p);
+    struct outline band = {xcalloc(2 * (size_t)n + 2, sizeof(struct point)), 0}, line = {xcalloc((size_t)n + 1, sizeof(struct point)), 0};
     uint32_t panel = draw_theme(d)->role[ROLE_PANEL];
-    for (unsigned i = 0; i < n; i++) {
-        float x = plot.x + (float)i + 0.5f;
-        p[i] = (struct point){x, plot_y(plot, s, col[i].most)};
-        p[2 * n - 1 - i] = (struct point){x, plot_y(plot, s, col[i].least)};
-    }
-    draw_polygon(d, p, 2 * (size_t)n, theme_mix(panel, argb, 0.4f), PATTERN_SOLID);
-    for (unsigned i = 0; i < n; i++) p[i].y = plot_y(plot, s, col[i].mean);
-    draw_polyline(d, p, n, argb, 1.5f);
-    free(p);
+    for (unsigned i = 0; i < n; i++) go_on(&band, plot.x + (float)i + 0.5f, plot_y(plot, s, col[i].most));
+    struct outline back = {band.v + band.n, 0};
+    for (unsigned i = n; i-- > 0;) go_on(&back, plot.x + (float)i + 0.5f, plot_y(plot, s, col[i].least));
+    for (unsigned i = 0; i < n; i++) go_on(&line, plot.x + (float)i + 0.5f, plot_y(plot, s, col[i].mean));
+    draw_polygon(d, band.v, band.n + back.n, theme_mix(panel, argb, 0.4f), PATTERN_SOLID);
+    draw_polyline(d, line.v, line.n, argb, 1.5f);
+    free(band.v);
+    free(line.v);
+}
+
+/* Columns [from, to) of a layer, one point a column, with upright ends. */
+static void layer_part(struct draw_list *d, struct box plot, const struct plot_scale *s, const double *below, const double *above, unsigned from,
+                       unsigned to, uint32_t argb, enum pattern pattern)
+{
+    struct outline o = {xcalloc(2 * ((size_t)(to - from) + 2), sizeof(struct point)), 0};
+    go_on(&o, plot.x + (float)from, plot_y(plot, s, above[from]));
+    for (unsigned i = from; i < to; i++) go_on(&o, plot.x + (float)i + 0.5f, plot_y(plot, s, above[i]));
+    go_on(&o, plot.x + (float)to, plot_y(plot, s, above[to - 1]));
+    struct outline back = {o.v + o.n, 0};
+    go_on(&back, plot.x + (float)to, plot_y(plot, s, below[to - 1]));
+    for (unsigned i = to; i-- > from;) go_on(&back, plot.x + (float)i + 0.5f, plot_y(plot, s, below[i]));
+    go_on(&back, plot.x + (float)from, plot_y(plot, s, below[from]));
+    draw_polygon(d, o.v, o.n + back.n, argb, pattern);
+    free(o.v);
 }
 
 bool plot_layer(struct draw_list *d, struct box plot, const struct plot_scale *s, const struct curve_column *col, unsigned n, double *below,
                 double factor, uint32_t argb, enum pattern pattern)
 {
-    unsigned first = n, last = 0;
-    for (unsigned i = 0; i < n; i++)
-        if (col[i].mean > 0) {
-            first = first < i ? first : i;
-            last = i;
-        }
-    if (first == n) return false;
-    unsigned m = last - first + 1;
-    struct point *p = xcalloc(4 * (size_t)m, sizeof *p);
-    for (unsigned i = 0; i < m; i++) { /* a column is a step: both of its edges */
-        double from = below[first + i], to = from + col[first + i].mean * factor;
-        float x = plot.x + (float)(first + i), top = plot_y(plot, s, to), bottom = plot_y(plot, s, from);
-        p[2 * i] = (struct point){x, top};
-        p[2 * i + 1] = (struct point){x + 1, top};
-        p[4 * m - 1 - 2 * i] = (struct point){x, bottom};
-        p[4 * m - 2 - 2 * i] = (struct point){x + 1, bottom};
-        below[first + i] = to;
+    double *above = xcalloc(n, sizeof *above), thin = s->top / plot.h * 0.05; /* a twentieth of a pixel cannot be seen */
+    bool any = false;
+    for (unsigned i = 0; i < n; i++) above[i] = below[i] + col[i].mean * factor;
+    for (unsigned from = 0, to; from < n; from = to + 1) {
+        for (to = from; to < n && above[to] - below[to] > thin; to++) continue;
+        if (to > from) layer_part(d, plot, s, below, above, from, to, argb, pattern);
+        any |= to > from;
     }
-    draw_polygon(d, p, 4 * (size_t)m, argb, pattern);
-    free(p);
-    return true;
+    memcpy(below, above, n * sizeof *below);
+    free(above);
+    return any;
 }
 
 /* ---- states ---- */

@@ -1,6 +1,6 @@
 /* plot.h - what curves, ledgers and comparisons draw alike: value axes, lines with bands, stacks, bars, texts in columns.
  *
- *     struct plot_scale s = plot_scale_of("jobs", 312);            // 0 to 400 by 100
+ *     struct plot_scale s = plot_scale_of("jobs", 312, 3);         // 0 to 324 by 100
  *     plot_axis(d, plot, &s);                                     // grid, and ticks left of the plot
  *     float y = plot_y(plot, &s, 17);
  *
@@ -15,10 +15,10 @@
 
 struct plot_scale {
     const char *unit;
-    double top, step; /* the axis goes from 0 to top; top is a multiple of step */
+    double top, step; /* the axis goes from 0 to top, a little above the greatest value */
 };
 
-/* The smallest 1-2-5 axis that holds `most`, with at most `ticks` steps; counts have whole steps. */
+/* An axis that holds `most`, with about `ticks` steps of 1, 2 or 5 times a power of ten; counts have whole steps. */
 struct plot_scale plot_scale_of(const char *unit, double most, unsigned ticks);
 float plot_y(struct box plot, const struct plot_scale *, double value);
 /* Grid lines over the plot, and values right-aligned left of it; none where they would touch. */
