@@ -9,11 +9,11 @@
 
 #include "base/mem.h"
 
-enum { LOD_LEAST = 256, MOST_BUCKETS = 4096, RADIX = 4, MAX_LEVELS = 16 };
+enum { LOD_LEAST = 256, MOST_BUCKETS = 4096, MAX_COARSER = 5 /* LOD_LEAST buckets, and half of them */, RADIX = 4, MAX_LEVELS = 16, MOST_PARTS = 16 };
 
-/* Tracks [i * 4^level, (i + 1) * 4^level): what each bucket of `1 << coarser` finest ones shows. */
+/* Tracks [i * 4^level, (i + 1) * 4^level): what each bucket of `1 << coarser` finest ones shows, and behind these what each two of them do. */
 struct block {
-    struct lod_cell *buckets; /* NULL: few spans, walk them */
+    uint64_t *buckets; /* cells as numbers; NULL: few spans, walk them */
     uint64_t spans;
     uint8_t coarser;
 };
@@ -36,6 +36,13 @@ struct window {
     double scale; /* cells a ns */
 };
 
+/* The first bucket of each cell, for buckets of one length. */
+struct bounds {
+    struct window of;
+    uint32_t *v;
+    unsigned cap;
+};
+
 struct lod {
     const struct scene *scene;
     enum scene_set set;
@@ -45,14 +52,12 @@ struct lod {
     uint8_t *shared;          /* by track: jobs share the GPU, spans overlap */
     size_t bytes;
     /* of the last query */
-    struct window bounds_of;
-    unsigned bounds_coarser;
-    uint32_t *bounds;         /* first bucket of each cell */
+    struct bounds bounds[MAX_COARSER + 1];
     struct sum *sums;
-    unsigned cap_sums, cap_bounds;
+    unsigned cap_sums;
 };
 
-static const struct lod_cell EMPTY = {NO_JOB, SHOW_NOTHING, 0, SHOW_NOTHING, 0};
+static const struct lod_cell EMPTY = {NO_JOB, SHOW_NOTHING, 0, SHOW_NOTHING, 0}; /* job and show are all ones */
 static const struct sum NO_SUM = {0, -1, NO_JOB, SHOW_NOTHING, SHOW_NOTHING, 0, 0};
 
 /* ---- failures ---- */
@@ -110,10 +115,12 @@ static inline void add_span(struct sum *c, float weight, const struct scene_span
 static inline struct lod_cell cell_of(const struct sum *c, float scale)
 {
     if (!c->any) return EMPTY;
-    return (struct lod_cell){c->job, c->show, part_of_255(c->taken * scale), c->failure, c->many};
+    return (struct lod_cell){c->job, c->show, c->many, c->failure, part_of_255(c->taken * scale)};
 }
 
 /* ---- spans ---- */
+
+static inline int64_t end_of(const struct lod *l, const struct scene_span *s) { return s->to_ns == OPEN_END ? l->scene->end_ns : s->to_ns; }
 
 static inline double place(const struct window *w, int64_t ns) { return (double)(ns - w->from_ns) * w->scale; }
 
@@ -125,7 +132,7 @@ static void fill(struct lod_cell *cells, unsigned from, unsigned to, struct lod_
 /* The part of a span within the window, in cells; false: none. Ends lie in [0, width]. */
 static inline bool clip(const struct lod *l, const struct window *w, const struct scene_span *s, double *x0, double *x1)
 {
-    int64_t to = scene_to(l->scene, s);
+    int64_t to = end_of(l, s);
     if (to <= w->from_ns || s->from_ns >= w->to_ns) return false;
     *x0 = s->from_ns <= w->from_ns ? 0 : place(w, s->from_ns);
     *x1 = to >= w->to_ns ? w->width : place(w, to);
@@ -140,37 +147,85 @@ static uint32_t first_span(const struct lod *l, uint32_t track, int64_t from_ns)
     return i ? i - 1 : 0;
 }
 
-/* One track, no overlaps: cells are written from left to right. */
+/* A cell that spans enter from left to right; weights are 1/256 of it. */
+struct filling {
+    struct lod_cell cell;
+    unsigned taken, best;
+};
+
+static inline void begin_cell(struct filling *f)
+{
+    f->cell = EMPTY;
+    f->taken = 0;
+}
+
+static inline void enter_cell(struct filling *f, unsigned weight, const struct scene_span *s)
+{
+    f->taken += weight;
+    if (f->cell.show == SHOW_NOTHING) {
+        f->cell = (struct lod_cell){s->job, s->show, 0, failure_of(s->show), 0};
+        f->best = weight;
+        return;
+    }
+    f->cell.failure = graver(f->cell.failure, failure_of(s->show));
+    if (f->cell.job == s->job && f->cell.show == s->show) {
+        f->best += weight;
+        return;
+    }
+    f->cell.many = 1;
+    if (weight <= f->best) return;
+    f->best = weight;
+    f->cell.job = s->job;
+    f->cell.show = s->show;
+}
+
+static inline struct lod_cell end_cell(const struct filling *f)
+{
+    struct lod_cell c = f->cell;
+    unsigned taken = (f->taken * 255 + 128) >> 8;
+    if (c.show == SHOW_NOTHING) return EMPTY;
+    c.taken = (uint8_t)(taken < 1 ? 1 : taken > 255 ? 255 : taken);
+    return c;
+}
+
+/* One track, no overlaps: cells are written from left to right. Places are in 1/256 of a cell; neighbours share one. */
 static void walk_alone(const struct lod *l, uint32_t track, const struct window *w, struct lod_cell *cells)
 {
     const struct scene_track *t = &l->scene->tracks[l->set][track];
-    struct sum c = NO_SUM;
-    unsigned at = 0;
+    const double scale = w->scale * 256;
+    const int64_t end = (int64_t)w->width << 8;
+    int64_t at = 0, x1 = 0, to = w->from_ns;
+    struct filling f;
+    begin_cell(&f);
     for (uint32_t i = first_span(l, track, w->from_ns); i < t->n && t->v[i].from_ns < w->to_ns; i++) {
         const struct scene_span *s = &t->v[i];
-        double x0, x1;
-        if (!clip(l, w, s, &x0, &x1)) continue;
-        unsigned i0 = (unsigned)x0, i1 = (unsigned)x1;
-        if (i0 >= w->width) i0 = w->width - 1;
+        int64_t x0 = s->from_ns <= w->from_ns ? 0 : s->from_ns == to ? x1 : (int64_t)((double)(s->from_ns - w->from_ns) * scale);
+        to = end_of(l, s);
+        if (to <= w->from_ns) continue;
+        x1 = to >= w->to_ns ? end : (int64_t)((double)(to - w->from_ns) * scale);
+        if (x0 >= end) x0 = end - 1;
+        int64_t i0 = x0 >> 8, i1 = x1 >> 8;
         if (i0 > at) {
-            cells[at] = cell_of(&c, 1);
-            fill(cells, at + 1, i0, EMPTY);
+            cells[at] = end_cell(&f);
+            fill(cells, (unsigned)at + 1, (unsigned)i0, EMPTY);
             at = i0;
-            c = NO_SUM;
+            begin_cell(&f);
         }
         if (i1 <= i0) {
-            add_span(&c, (float)(x1 - x0), s);
+            enter_cell(&f, (unsigned)(x1 - x0), s);
             continue;
         }
-        add_span(&c, (float)(i0 + 1 - x0), s);
-        cells[at] = cell_of(&c, 1);
-        fill(cells, i0 + 1, i1, (struct lod_cell){s->job, s->show, 255, failure_of(s->show), 0});
+        enter_cell(&f, (unsigned)(256 - (x0 & 255)), s);
+        cells[at] = end_cell(&f);
+        fill(cells, (unsigned)i0 + 1, (unsigned)i1, (struct lod_cell){s->job, s->show, 0, failure_of(s->show), 255});
         at = i1;
-        c = NO_SUM;
-        if (i1 < w->width && x1 > i1) add_span(&c, (float)(x1 - i1), s);
+        begin_cell(&f);
+        if (i1 < w->width && (x1 & 255)) enter_cell(&f, (unsigned)(x1 & 255), s);
     }
-    if (at < w->width) cells[at] = cell_of(&c, 1);
-    if (at < w->width) fill(cells, at + 1, w->width, EMPTY);
+    if (at < w->width) {
+        cells[at] = end_cell(&f);
+        fill(cells, (unsigned)at + 1, w->width, EMPTY);
+    }
 }
 
 /* One track of several, or a shared one. */
@@ -196,86 +251,168 @@ static void walk_into(const struct lod *l, uint32_t track, const struct window *
 
 /* ---- buckets ---- */
 
+/* A cell as a number: that which takes more is more. */
+static inline uint64_t number_of(struct lod_cell c)
+{
+    uint64_t x;
+    memcpy(&x, &c, sizeof x);
+    return x;
+}
+
+static inline struct lod_cell cell_of_number(uint64_t x)
+{
+    struct lod_cell c;
+    memcpy(&c, &x, sizeof c);
+    return c;
+}
+
+#define JOB_AND_SHOW UINT64_C(0xffffffffff)
+#define MANY (UINT64_C(1) << 40)
+#define FAILURE (UINT64_C(0xff) << 48)
+
+/* Cells that become one. */
+struct joining {
+    uint64_t best, either, both; /* either, both: of the jobs and shows of those that are not empty */
+    unsigned sum;
+    uint8_t failure;
+};
+
+static inline void join(struct joining *j, uint64_t x)
+{
+    uint64_t taken = x >> 56;
+    j->sum += (unsigned)taken;
+    if (taken && x > j->best) j->best = x;
+    j->both &= x;
+    j->either |= taken ? x & (JOB_AND_SHOW | MANY) : 0;
+    if ((x & FAILURE) != FAILURE) j->failure = graver(j->failure, (uint8_t)(x >> 48));
+}
+
+static inline struct joining begin_join(void)
+{
+    return (struct joining){.both = JOB_AND_SHOW, .failure = SHOW_NOTHING};
+}
+
+static inline uint64_t end_join(const struct joining *j, unsigned cells)
+{
+    if (!j->best) return number_of(EMPTY);
+    unsigned mean = (j->sum + cells / 2) / cells;
+    uint64_t many = (j->either & MANY) || (j->either & JOB_AND_SHOW) != (j->both & JOB_AND_SHOW) ? MANY : 0;
+    return (j->best & JOB_AND_SHOW) | many | (uint64_t)j->failure << 48 | (uint64_t)(mean ? mean : 1) << 56;
+}
+
 static const struct block *block_of(const struct lod *l, unsigned level, uint32_t first)
 {
     return &l->level[level].v[first >> (2 * level)];
 }
 
-/* Whether a block's buckets are at most a cell wide. */
-static bool serves(const struct lod *l, const struct block *b, const struct window *w)
+static inline bool fits(const struct lod *l, unsigned coarser, const struct window *w)
 {
-    return b->buckets && ((double)(l->finest_ns << b->coarser)) * w->scale <= 1;
+    return ((double)(l->finest_ns << coarser)) * w->scale <= 1;
 }
 
 /* Every bucket belongs to one cell. */
 static const uint32_t *bounds_of(struct lod *l, const struct window *w, unsigned coarser)
 {
-    const struct window *old = &l->bounds_of;
-    if (l->bounds && old->from_ns == w->from_ns && old->to_ns == w->to_ns && old->width == w->width && l->bounds_coarser == coarser)
-        return l->bounds;
-    if (w->width + 1 > l->cap_bounds) {
-        l->cap_bounds = w->width + 1;
-        l->bounds = xreallocarray(l->bounds, l->cap_bounds, sizeof *l->bounds);
+    struct bounds *b = &l->bounds[coarser];
+    if (b->v && b->of.from_ns == w->from_ns && b->of.to_ns == w->to_ns && b->of.width == w->width) return b->v;
+    if (w->width + 1 > b->cap) {
+        b->cap = w->width + 1;
+        b->v = xreallocarray(b->v, b->cap, sizeof *b->v);
     }
     double ns = (double)(l->finest_ns << coarser), step = 1 / (w->scale * ns), at = (double)w->from_ns / ns;
     double most = MOST_BUCKETS >> coarser;
     for (unsigned i = 0; i <= w->width; i++) {
         double x = at + i * step;
-        l->bounds[i] = x <= 0 ? 0 : x >= most ? (uint32_t)most : (uint32_t)x;
+        b->v[i] = x <= 0 ? 0 : x >= most ? (uint32_t)most : (uint32_t)x;
     }
-    l->bounds_of = *w;
-    l->bounds_coarser = coarser;
-    return l->bounds;
+    b->of = *w;
+    return b->v;
 }
 
-static struct lod_cell join(const struct lod_cell *v, uint32_t n)
+/* A block in a row: its buckets at the width that is read. */
+struct part {
+    const uint64_t *buckets;
+    const uint32_t *bounds;
+    uint32_t tracks;
+};
+
+static struct part part_of(struct lod *l, const struct block *b, const struct window *w, uint32_t tracks)
 {
-    struct lod_cell best = v[0];
-    unsigned sum = v[0].taken;
-    for (uint32_t i = 1; i < n; i++) {
-        const struct lod_cell *c = &v[i];
-        bool differ = c->taken && best.taken && (c->job != best.job || c->show != best.show);
-        uint8_t failure = graver(best.failure, c->failure), many = best.many | c->many | differ;
-        sum += c->taken;
-        if (c->taken > best.taken) best = *c;
-        best.failure = failure;
-        best.many = many;
-    }
-    unsigned mean = (sum + n / 2) / n;
-    best.taken = (uint8_t)(mean == 0 && sum ? 1 : mean);
-    return best;
+    bool half = fits(l, b->coarser + 1u, w);
+    unsigned coarser = b->coarser + half;
+    return (struct part){b->buckets + (half ? MOST_BUCKETS >> b->coarser : 0), bounds_of(l, w, coarser), tracks};
 }
 
-static void read_alone(const struct block *b, const uint32_t *bounds, unsigned width, struct lod_cell *cells)
+static void read_alone(const struct part *p, unsigned width, struct lod_cell *cells)
 {
     for (unsigned i = 0; i < width; i++) {
-        uint32_t from = bounds[i], n = bounds[i + 1] - from;
-        cells[i] = n == 0 ? EMPTY : n == 1 ? b->buckets[from] : join(b->buckets + from, n);
+        uint32_t from = p->bounds[i], n = p->bounds[i + 1] - from;
+        if (n == 1) {
+            memcpy(&cells[i], &p->buckets[from], sizeof *cells);
+            continue;
+        }
+        struct joining j = begin_join();
+        for (uint32_t k = from; k < from + n; k++) join(&j, p->buckets[k]);
+        cells[i] = cell_of_number(end_join(&j, n));
     }
 }
 
-static void read_into(const struct block *b, const uint32_t *bounds, unsigned width, float tracks, struct sum *sums)
+/* Each part counts by its tracks, however many buckets it has in the cell. */
+static void read_parts(const struct part *parts, unsigned n_parts, unsigned width, struct lod_cell *cells)
 {
     for (unsigned i = 0; i < width; i++) {
-        uint32_t from = bounds[i], n = bounds[i + 1] - from;
+        struct joining j = begin_join();
+        unsigned sum = 0, tracks = 0;
+        for (unsigned p = 0; p < n_parts; p++) {
+            uint32_t from = parts[p].bounds[i], to = parts[p].bounds[i + 1];
+            j.sum = 0;
+            for (uint32_t k = from; k < to; k++) join(&j, parts[p].buckets[k]);
+            sum += (to - from == 1 ? j.sum : to - from == 2 ? (j.sum + 1) / 2 : to > from ? j.sum / (to - from) : 0) * parts[p].tracks;
+            tracks += parts[p].tracks;
+        }
+        j.sum = sum;
+        cells[i] = cell_of_number(end_join(&j, tracks));
+    }
+}
+
+static void read_into(const struct part *p, unsigned width, struct sum *sums)
+{
+    for (unsigned i = 0; i < width; i++) {
+        uint32_t from = p->bounds[i], n = p->bounds[i + 1] - from;
         if (n == 0) continue;
-        struct lod_cell c = n == 1 ? b->buckets[from] : join(b->buckets + from, n);
-        if (c.taken) add(&sums[i], (float)c.taken * tracks / 255, c.job, c.show, c.failure, c.many);
+        struct joining j = begin_join();
+        for (uint32_t k = from; k < from + n; k++) join(&j, p->buckets[k]);
+        struct lod_cell c = cell_of_number(end_join(&j, n));
+        if (c.taken) add(&sums[i], (float)c.taken * (float)p->tracks / 255, c.job, c.show, c.failure, c.many);
     }
 }
 
 /* ---- rows ---- */
 
-/* The level of the largest block that begins at `first`, lies within n tracks and serves; -1: none, walk the track. */
+/* The level of the largest block that begins at `first`, lies within n tracks and has buckets of at most a cell; -1: none, walk the track. */
 static int level_for(const struct lod *l, uint32_t first, uint32_t n, const struct window *w)
 {
     int level = (int)l->n_levels - 1;
     while (level >= 0) {
         uint32_t size = UINT32_C(1) << (2 * level);
-        if (first % size == 0 && size <= n && serves(l, block_of(l, (unsigned)level, first), w)) return level;
+        const struct block *b = size <= n && first % size == 0 ? block_of(l, (unsigned)level, first) : NULL;
+        if (b && b->buckets && fits(l, b->coarser, w)) return level;
         level--;
     }
     return -1;
+}
+
+/* A row as parts; 0: more than MOST_PARTS, or some tracks have to be walked. */
+static unsigned parts_of(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct part *parts)
+{
+    unsigned k = 0;
+    for (uint32_t t = first, size; t < first + n; t += size) {
+        int level = level_for(l, t, first + n - t, w);
+        if (level < 0 || k == MOST_PARTS) return 0;
+        size = UINT32_C(1) << (2 * level);
+        parts[k++] = part_of(l, block_of(l, (unsigned)level, t), w, size);
+    }
+    return k;
 }
 
 static struct sum *clear_sums(struct lod *l, unsigned width)
@@ -288,7 +425,7 @@ static struct sum *clear_sums(struct lod *l, unsigned width)
     return l->sums;
 }
 
-static void merge_row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
+static void sum_row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
 {
     struct sum *sums = clear_sums(l, w->width);
     for (uint32_t t = first, size; t < first + n; t += size) {
@@ -297,11 +434,21 @@ static void merge_row(struct lod *l, uint32_t first, uint32_t n, const struct wi
         if (level < 0) {
             walk_into(l, t, w, sums);
         } else {
-            const struct block *b = block_of(l, (unsigned)level, t);
-            read_into(b, bounds_of(l, w, b->coarser), w->width, (float)size, sums);
+            struct part p = part_of(l, block_of(l, (unsigned)level, t), w, size);
+            read_into(&p, w->width, sums);
         }
     }
     for (unsigned i = 0; i < w->width; i++) cells[i] = cell_of(&sums[i], 1 / (float)n);
+}
+
+static void row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
+{
+    struct part parts[MOST_PARTS];
+    unsigned k = parts_of(l, first, n, w, parts);
+    if (k == 1) read_alone(parts, w->width, cells);
+    else if (k) read_parts(parts, k, w->width, cells);
+    else if (n == 1 && !l->shared[first]) walk_alone(l, first, w, cells);
+    else sum_row(l, first, n, w, cells);
 }
 
 void lod_row(const struct lod *lod, uint32_t first, uint32_t n, int64_t from_ns, int64_t to_ns, unsigned width, struct lod_cell *cells)
@@ -309,20 +456,8 @@ void lod_row(const struct lod *lod, uint32_t first, uint32_t n, int64_t from_ns,
     struct lod *l = (struct lod *)(uintptr_t)lod; /* scratch only */
     struct window w = {from_ns, to_ns, width, (double)width / ((double)to_ns - (double)from_ns)};
     uint32_t tracks = l->scene->n_tracks[l->set];
-    if (first >= tracks || n == 0) {
-        fill(cells, 0, width, EMPTY);
-        return;
-    }
-    if (n > tracks - first) n = tracks - first;
-    int level = level_for(l, first, n, &w);
-    if (level >= 0 && n == UINT32_C(1) << (2 * level)) {
-        const struct block *b = block_of(l, (unsigned)level, first);
-        read_alone(b, bounds_of(l, &w, b->coarser), width, cells);
-    } else if (n == 1 && !l->shared[first]) {
-        walk_alone(l, first, &w, cells);
-    } else {
-        merge_row(l, first, n, &w, cells);
-    }
+    if (first >= tracks || n == 0) fill(cells, 0, width, EMPTY);
+    else row(l, first, n > tracks - first ? tracks - first : n, &w, cells);
 }
 
 /* ---- building ---- */
@@ -336,7 +471,7 @@ static void forget(struct lod *l)
     free(l->shared);
     l->n_levels = 0;
     l->bytes = 0;
-    l->bounds_of = (struct window){0};
+    for (unsigned k = 0; k <= MAX_COARSER; k++) l->bounds[k].of = (struct window){0};
 }
 
 static bool is_shared(const struct lod *l, uint32_t track)
@@ -365,29 +500,37 @@ static void add_level(struct lod *l, uint32_t tracks)
     }
 }
 
-/* As many buckets as spans, at most. */
-static void shape(struct lod *l, struct block *b)
+/* About as many buckets as spans. */
+static unsigned shape(struct lod *l, struct block *b)
 {
-    if (b->spans < LOD_LEAST) return;
-    while ((MOST_BUCKETS >> b->coarser) > LOD_LEAST && (uint64_t)MOST_BUCKETS >> (b->coarser + 1) >= b->spans) b->coarser++;
-    b->buckets = xcalloc(MOST_BUCKETS >> b->coarser, sizeof *b->buckets);
-    l->bytes += (size_t)(MOST_BUCKETS >> b->coarser) * sizeof *b->buckets;
+    if (b->spans < LOD_LEAST) return 0;
+    while (MOST_BUCKETS >> b->coarser > LOD_LEAST && (uint64_t)MOST_BUCKETS >> (b->coarser + 1) >= b->spans) b->coarser++;
+    unsigned n = (unsigned)MOST_BUCKETS >> b->coarser;
+    b->buckets = xcalloc(n + n / 2, sizeof *b->buckets);
+    l->bytes += (n + n / 2) * sizeof *b->buckets;
+    return n;
 }
 
+/* While it is built it has no buckets yet, and so is made from the blocks below it, or from spans. */
 static void build_block(struct lod *l, unsigned level, uint32_t i)
 {
     struct block *b = &l->level[level].v[i];
-    shape(l, b);
-    if (!b->buckets) return;
-    unsigned width = (unsigned)MOST_BUCKETS >> b->coarser;
-    struct window w = {0, (l->finest_ns << b->coarser) * width, width, 1 / (double)(l->finest_ns << b->coarser)};
-    uint32_t first = i << (2 * level), n = UINT32_C(1) << (2 * level), tracks = l->scene->n_tracks[l->set];
-    if (n > tracks - first) n = tracks - first;
-    /* its own buckets do not serve yet: it is made from the blocks below, or from spans */
-    struct lod_cell *buckets = b->buckets;
+    unsigned n = shape(l, b);
+    if (!n) return;
+    uint64_t *buckets = b->buckets;
+    uint32_t first = i << (2 * level), size = UINT32_C(1) << (2 * level), tracks = l->scene->n_tracks[l->set];
+    struct window w = {0, (l->finest_ns << b->coarser) * n, n, 1 / (double)(l->finest_ns << b->coarser)};
+    struct lod_cell *cells = xcalloc(n, sizeof *cells);
     b->buckets = NULL;
-    if (n == 1 && !l->shared[first]) walk_alone(l, first, &w, buckets);
-    else merge_row(l, first, n, &w, buckets);
+    row(l, first, size > tracks - first ? tracks - first : size, &w, cells);
+    memcpy(buckets, cells, n * sizeof *buckets);
+    free(cells);
+    for (unsigned k = 0; k < n / 2; k++) {
+        struct joining j = begin_join();
+        join(&j, buckets[2 * k]);
+        join(&j, buckets[2 * k + 1]);
+        buckets[n + k] = end_join(&j, 2);
+    }
     b->buckets = buckets;
 }
 
@@ -425,7 +568,7 @@ void lod_destroy(struct lod *l)
 {
     if (!l) return;
     forget(l);
-    free(l->bounds);
+    for (unsigned k = 0; k <= MAX_COARSER; k++) free(l->bounds[k].v);
     free(l->sums);
     free(l);
 }

@@ -10,11 +10,11 @@
  *
  * Where spans are wider than a cell they are walked: `taken` is then the true share of the cell's time. Where they are narrower, cells
  * are made from buckets of equal length that are kept for each track, and for each block of 4, 16, 64 ... tracks that begins at
- * a multiple of its size: a row of many tracks costs most where it is cut elsewhere. Buckets are at most a cell wide, so a span may be
+ * a multiple of its size: rows of 4 or 16 tracks cost least when they begin at such a multiple. Buckets are at most a cell wide, so a span may be
  * seen one cell off, and `taken` is right in the mean; the show of a merged cell is the winner among winners, not a full count.
  *
- * Cost: about 2 ns a cell and 8 ns a span that is walked; a row of many tracks reads one block for most of them. Memory: 8 to 16 bytes
- * a span for tracks with more than LOD_LEAST spans, and about half of it again for blocks. lod_update builds all anew: 20 ns a span.
+ * Cost: about 2 ns a cell and 8 ns a span that is walked; a row of many tracks reads one block for most of them. Memory: 12 to 24 bytes
+ * a span for tracks with more than 256 spans, and about a third of it again for blocks. lod_update builds all anew: 20 ns a span.
  * One thread at a time: queries keep scratch memory in the lod.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -24,12 +24,13 @@
 
 #include "viz/model/scene.h"
 
+/* The order of the fields lets lod.c compare cells as one number. */
 struct lod_cell {
     int32_t job;      /* NO_JOB */
     uint8_t show;     /* SHOW_NOTHING: nobody held it */
-    uint8_t taken;    /* of 255: part of the cell that is taken by any span; at least 1 when there is one */
-    uint8_t failure;  /* the show to mark, SHOW_NOTHING: none; the gravest of several */
     uint8_t many;     /* more than one job or show */
+    uint8_t failure;  /* the show to mark, SHOW_NOTHING: none; the gravest of several */
+    uint8_t taken;    /* of 255: part of the cell that is taken by any span; at least 1 when there is one */
 };
 
 /* Class down, stalled, hung, back-off, redone; of jobs' tracks also detection and the container's back-off. */

@@ -1,0 +1,18 @@
+#!/bin/bash
+# scene.sh - opening a run for the viewer, and laying out a frame of its Gantt chart: NAME VALUE UNIT goal GOAL.
+#
+#     tests/bench/scene.sh BUILD       (make bench)
+#
+# Made-up runs with everything recorded: 1 M spans on 1,024 GPUs, 10 M on 4,096. A frame is 1920 x 1080 with all GPUs in sight; the goals are half
+# of a frame's, since it has to be painted too. Zoomed: a fiftieth of the run.
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+set -e
+cd "$(dirname "$0")/../.."
+bench=${1:-build}/tests/bench/bench_scene
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"$bench" write "$dir/1e6" 1000000 1024
+"$bench" read "$dir/1e6" 1e6
+"$bench" write "$dir/1e7" 10000000 4096
+"$bench" read "$dir/1e7" 1e7
