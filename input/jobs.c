@@ -143,7 +143,7 @@ const struct object_type job_type = OBJECT(raw_job, job_fields, "job", "What wor
 
 /* ---- roles ---- */
 
-static struct role_spec role_of(const struct raw_job *raw, const struct raw_role *r, enum role role,
+static struct role_spec role_of(const struct raw_job *raw, const struct raw_role *r, enum pod_role role,
                                 const struct role_spec *fallback)
 {
     struct role_spec spec = *fallback;
@@ -170,7 +170,7 @@ static void check_shares(struct build *b, const struct value *at, uint32_t share
 }
 
 static void add_role(struct build *b, struct job_detail *d, const struct raw_job *raw, const struct raw_role *r,
-                     enum role role, const struct role_spec *fallback)
+                     enum pod_role role, const struct role_spec *fallback)
 {
     struct role_spec spec = role_of(raw, r, role, fallback);
     const struct value *at = r && r->at ? r->at : raw->at;

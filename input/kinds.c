@@ -12,7 +12,7 @@ const struct job_kind_info job_kind_table[N_JOB_KINDS] = { JOB_KINDS(X_ROW) };
 
 #define X_NAME(e, name, ...) name,
 const char *const job_kind_names[N_JOB_KINDS] = { JOB_KINDS(X_NAME) };
-const char *const role_names[N_ROLES] = { ROLES(X_NAME) };
+const char *const role_names[N_POD_ROLES] = { ROLES(X_NAME) };
 const char *const fault_action_names[N_FAULT_ACTIONS] = { FAULT_ACTIONS(X_NAME) };
 const char *const lifecycle_names[N_LIFECYCLES] = { LIFECYCLES(X_NAME) };
 const char *const admission_names[N_ADMISSIONS] = { ADMISSIONS(X_NAME) };

@@ -19,7 +19,7 @@ enum clean_pod_policy { CLEAN_NONE, CLEAN_RUNNING, CLEAN_ALL, N_CLEAN_POD_POLICI
     X(ROLE_MASTER, "Master") X(ROLE_WORKER, "Worker") X(ROLE_HEAD, "Head") X(ROLE_SUBMITTER, "Submitter")              \
     X(ROLE_POD, "Pod")
 #define X_ENUM(e, ...) e,
-enum role { ROLES(X_ENUM) N_ROLES };
+enum pod_role { ROLES(X_ENUM) N_POD_ROLES };
 
 /* X(enum, name, default restart policy, load class) */
 #define JOB_KINDS(X)                                                                                                   \
@@ -33,7 +33,7 @@ enum job_kind { JOB_KINDS(X_ENUM) N_JOB_KINDS };
 
 struct job_kind_info { const char *name; enum restart_policy restart; const char *load; };
 extern const struct job_kind_info job_kind_table[N_JOB_KINDS];
-extern const char *const role_names[N_ROLES];
+extern const char *const role_names[N_POD_ROLES];
 extern const char *const restart_policy_names[N_RESTART_POLICIES];
 extern const char *const clean_pod_policy_names[N_CLEAN_POD_POLICIES];
 

@@ -117,7 +117,7 @@ static const struct object_type rayjob_type = OBJECT(raw_rayjob, rayjob_fields, 
 
 /* ---- building ---- */
 
-static void add_group(struct build *b, struct object_job *job, const struct raw_ray_group *g, enum role role)
+static void add_group(struct build *b, struct object_job *job, const struct raw_ray_group *g, enum pod_role role)
 {
     struct pod_template *pod = &job->manifest->pods[job->manifest->n_pods++];
     struct role_spec *spec = &job->detail.roles[job->detail.n_roles++];

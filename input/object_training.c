@@ -99,7 +99,7 @@ static const struct object_type pytorchjob_type = OBJECT(raw_pytorchjob, pytorch
 
 /* ---- building ---- */
 
-static void add_replicas(struct build *b, struct object_job *job, const struct raw_replica *r, enum role role)
+static void add_replicas(struct build *b, struct object_job *job, const struct raw_replica *r, enum pod_role role)
 {
     if (!r) return;
     struct pod_template *pod = &job->manifest->pods[job->manifest->n_pods++];

@@ -47,7 +47,7 @@ struct manifest_container {
 struct manifest_text { const char *key, *value; };
 
 struct pod_template {
-    enum role role;
+    enum pod_role role;
     const char *name;         /* "Master", "Worker"; a worker group's name; "head" */
     int64_t replicas;         /* as written, -1: absent */
     const char *restart;      /* restartPolicy as written, NULL: absent */

@@ -89,7 +89,7 @@ struct cluster_spec {
 /* ---- workload ---- */
 
 struct role_spec {
-    enum role role;
+    enum pod_role role;
     const char *name;              /* as the object has it: "Worker", a worker group's name */
     uint32_t replicas;
     uint32_t min_replicas, max_replicas; /* worker groups that an autoscaler may resize; else both = replicas */

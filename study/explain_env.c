@@ -62,7 +62,7 @@ static void add_limit(struct manifest_container *c, const char *resource, int64_
 }
 
 /* A Ray pod with one container of so much. */
-static void add_ray_pod(struct arena *a, struct manifest *m, enum role role, const char *name, int64_t replicas,
+static void add_ray_pod(struct arena *a, struct manifest *m, enum pod_role role, const char *name, int64_t replicas,
                         int64_t cpu_milli, int64_t mem_bytes, int64_t gpu_milli)
 {
     struct manifest_container *c = arena_new(a, struct manifest_container);

@@ -81,7 +81,7 @@ struct pod_spec {
     void *ctx;
     struct job *job;
     struct pod_tally *tally; /* NULL: not watched */
-    enum role role;
+    enum pod_role role;
     uint32_t index;
     uint32_t shares;
     int64_t cpu_milli, mem_bytes;

@@ -43,7 +43,7 @@ enum condition_note { CONDITION_NOTES(X_ENUM) N_CONDITION_NOTES };
 struct condition {
     uint8_t type, note; /* enum */
     bool status;
-    uint8_t role;       /* enum role, where the message names one */
+    uint8_t role;       /* enum pod_role, where the message names one */
     uint32_t count;
 };
 

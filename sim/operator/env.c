@@ -28,20 +28,20 @@ static void put_number(struct env_builder *b, const char *name, int64_t value)
     put(b, name, arena_printf(b->arena, "%" PRId64, value));
 }
 
-static const struct pod_template *template_of(const struct manifest *m, enum role role)
+static const struct pod_template *template_of(const struct manifest *m, enum pod_role role)
 {
     for (size_t i = 0; i < m->n_pods; i++)
         if (m->pods[i].role == role) return &m->pods[i];
     return NULL;
 }
 
-static int64_t replicas_of(const struct manifest *m, enum role role)
+static int64_t replicas_of(const struct manifest *m, enum pod_role role)
 {
     const struct pod_template *p = template_of(m, role);
     return !p ? 0 : p->replicas < 0 ? 1 : p->replicas;
 }
 
-static int64_t port_of(const struct manifest *m, enum role role)
+static int64_t port_of(const struct manifest *m, enum pod_role role)
 {
     const struct pod_template *p = template_of(m, role);
     for (size_t i = 0; p && i < p->n_containers; i++) {
@@ -70,7 +70,7 @@ static int64_t nproc_number(const char *nproc)
     return *nproc && !*end ? n : 1;
 }
 
-static void put_master(struct env_builder *b, const struct manifest *m, enum role role, uint32_t index)
+static void put_master(struct env_builder *b, const struct manifest *m, enum pod_role role, uint32_t index)
 {
     const char *port = arena_printf(b->arena, "%" PRId64, port_of(m, ROLE_MASTER));
     const char *address = arena_printf(b->arena, "%s-master-0", m->name);
@@ -110,7 +110,7 @@ static void put_elastic(struct env_builder *b, const struct manifest *m)
     if (m->standalone) put(b, "PET_STANDALONE", "");
 }
 
-static void put_users(struct env_builder *b, const struct manifest *m, enum role role, size_t container)
+static void put_users(struct env_builder *b, const struct manifest *m, enum pod_role role, size_t container)
 {
     const struct pod_template *p = template_of(m, role);
     if (!p || container >= p->n_containers) return;
@@ -118,7 +118,7 @@ static void put_users(struct env_builder *b, const struct manifest *m, enum role
         put(b, p->containers[container].env[i].name, p->containers[container].env[i].value);
 }
 
-struct pod_env torch_env(struct arena *a, const struct manifest *m, enum role role, uint32_t index, size_t container)
+struct pod_env torch_env(struct arena *a, const struct manifest *m, enum pod_role role, uint32_t index, size_t container)
 {
     struct env_builder b = {.arena = a};
     put_users(&b, m, role, container);
@@ -133,7 +133,7 @@ struct pod_env torch_env(struct arena *a, const struct manifest *m, enum role ro
     return e;
 }
 
-const char *const *torch_init_command(struct arena *a, const struct manifest *m, enum role role)
+const char *const *torch_init_command(struct arena *a, const struct manifest *m, enum pod_role role)
 {
     if (role != ROLE_WORKER || !template_of(m, ROLE_MASTER)) return NULL;
     const char **words = arena_array(a, 3, const char *);
@@ -146,7 +146,7 @@ const char *const *torch_init_command(struct arena *a, const struct manifest *m,
     return words;
 }
 
-static void add_template(struct manifest *m, enum role role, int64_t replicas)
+static void add_template(struct manifest *m, enum pod_role role, int64_t replicas)
 {
     m->pods[m->n_pods++] = (struct pod_template){.role = role, .name = role_names[role], .replicas = replicas};
 }

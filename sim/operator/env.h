@@ -29,9 +29,9 @@
 struct env_var { const char *name, *value; /* NULL: by valueFrom, as the user wrote */ };
 struct pod_env { struct env_var *v; size_t n; };
 
-struct pod_env torch_env(struct arena *, const struct manifest *, enum role, uint32_t index, size_t container);
+struct pod_env torch_env(struct arena *, const struct manifest *, enum pod_role, uint32_t index, size_t container);
 /* Three words: sh, -c, script. The container is "init-pytorch" of image alpine:3.10. */
-const char *const *torch_init_command(struct arena *, const struct manifest *, enum role);
+const char *const *torch_init_command(struct arena *, const struct manifest *, enum pod_role);
 #define TORCH_INIT_NAME  "init-pytorch"
 #define TORCH_INIT_IMAGE "alpine:3.10"
 

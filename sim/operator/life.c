@@ -32,7 +32,7 @@ static struct torch_op *op_of(struct sim *s, const struct job *j)
 
 /* ---- the job object ---- */
 
-static void add_type(struct torch_job *t, const struct role_spec *spec, enum role role, uint32_t replicas, uint32_t shares)
+static void add_type(struct torch_job *t, const struct role_spec *spec, enum pod_role role, uint32_t replicas, uint32_t shares)
 {
     struct replica_type *r = &t->type[t->n_types++];
     r->spec = spec;

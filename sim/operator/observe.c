@@ -15,7 +15,7 @@ enum { SEEN_MASK = 7 };
 /* pod->owner_data is unused: what it waits for is kept in bits 8 to 15. */
 enum { WAITS_SHIFT = 8, WAITS_MASK = 0xff << WAITS_SHIFT };
 
-struct replica_type *torch_type_of(struct torch_job *t, enum role role)
+struct replica_type *torch_type_of(struct torch_job *t, enum pod_role role)
 {
     for (uint32_t i = 0; i < t->n_types; i++)
         if (t->type[i].role == role) return &t->type[i];

@@ -31,7 +31,7 @@ static void call(struct torch_job *t, enum call_kind kind, uint32_t type, uint32
     array_push(&t->run.calls, (struct call){.kind = (uint8_t)kind, .type = (uint8_t)type, .index = index});
 }
 
-static void set(struct torch_job *t, enum condition_type type, bool status, enum condition_note note, enum role role,
+static void set(struct torch_job *t, enum condition_type type, bool status, enum condition_note note, enum pod_role role,
                 uint32_t count)
 {
     conditions_set(&t->run.status.conditions, (struct condition){.type = (uint8_t)type,

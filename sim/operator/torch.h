@@ -32,7 +32,7 @@ struct torch_counts { uint32_t active, succeeded, failed; };
 
 struct replica_type {
     const struct role_spec *spec;
-    enum role role;
+    enum pod_role role;
     enum restart_policy restart; /* of the job object; a pod's own follows from it */
     uint32_t replicas;           /* wanted now */
     uint32_t shares;
@@ -109,7 +109,7 @@ struct torch_job {
 void torch_observe(struct torch_job *, struct pod *, enum pod_change);
 void torch_refresh_wait(struct torch_job *);
 void torch_recount_wait(struct torch_job *, struct pod *);
-struct replica_type *torch_type_of(struct torch_job *, enum role);
+struct replica_type *torch_type_of(struct torch_job *, enum pod_role);
 struct pod *torch_master(const struct torch_job *);
 uint32_t torch_wanted(const struct torch_job *); /* replicas of all types */
 void torch_allocated(struct torch_job *);         /* all its pods are bound, or enough to start */

@@ -54,7 +54,7 @@ static void compare_env(const char *pod, const struct pod_env *e, const cJSON *r
     if (i < e->n) fail_msg("%s: %s is not recorded", pod, e->v[i].name);
 }
 
-static void compare_init(struct arena *a, const struct manifest *m, enum role role, const cJSON *recorded)
+static void compare_init(struct arena *a, const struct manifest *m, enum pod_role role, const cJSON *recorded)
 {
     const char *const *words = torch_init_command(a, m, role);
     const cJSON *c = cJSON_GetArrayItem(recorded, 0), *w;
@@ -70,7 +70,7 @@ static void compare_init(struct arena *a, const struct manifest *m, enum role ro
 static void compare_pod(struct arena *a, const struct manifest *m, const cJSON *pod)
 {
     const cJSON *labels = get(pod, "labels"), *c;
-    enum role role = strcmp(get(labels, "training.kubeflow.org/replica-type")->valuestring, "master") ? ROLE_WORKER : ROLE_MASTER;
+    enum pod_role role = strcmp(get(labels, "training.kubeflow.org/replica-type")->valuestring, "master") ? ROLE_WORKER : ROLE_MASTER;
     uint32_t index = (uint32_t)atoi(get(labels, "training.kubeflow.org/replica-index")->valuestring);
     size_t container = 0;
     cJSON_ArrayForEach(c, get(pod, "containers"))

@@ -5,8 +5,7 @@
  *     job_series_points(s, job, 100, &p);                                  // about 100 a job; empty when nothing is told
  *     array_free(&p);
  *
- * The first call for a run costs a pass over its timeline and the reading of its scenario. Apart from the page, since the scenario's words and those of the theme
- * (roles) are not to be had in one file.
+ * The first call for a run costs a pass over its timeline and the reading of its scenario.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
