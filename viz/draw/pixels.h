@@ -28,7 +28,7 @@ void pixels_destroy(struct pixels *);
 void pixels_paint(struct pixels *, const struct draw_list *);
 bool pixels_png(const struct pixels *, const char *path, char **err); /* "-": stdout; written whole or not at all */
 
-/* ARGB as the bytes of a PNG, appended; `alpha`: with transparency. The same pixels give the same bytes. */
+/* ARGB as the bytes of a PNG, appended; `alpha`: with transparency. Up to 256 colours make a palette. The same pixels give the same bytes. */
 void png_append(struct str *, const uint32_t *argb, unsigned w, unsigned h, bool alpha);
 
 #endif

@@ -53,7 +53,7 @@ struct look theme_look(const struct theme *t, unsigned show)
 {
     const struct look_row *row = look_row(show);
     uint32_t argb = t->hue[row->hue & 7];
-    if (row->hue == LOOK_PALE) argb = theme_mix(t->role[ROLE_BACKGROUND], t->role[ROLE_BORDER], 0.55f);
+    if (row->hue == LOOK_PALE) argb = theme_mix(t->role[ROLE_BACKGROUND], t->role[ROLE_GREYED], 0.9f);
     if (row->hue == LOOK_GREY) argb = theme_mix(t->role[ROLE_BORDER], t->role[ROLE_TEXT_DIM], 0.35f);
     return (struct look){argb, row->pattern, row->letter};
 }

@@ -20,30 +20,37 @@ struct svg {
     struct str *out;
     struct hmap clips, patterns; /* those that are defined; a pattern's key: colour << 8 | pattern */
     uint32_t clip;               /* of the group that is open; 0: none */
+    struct item open;            /* the box or frame whose path is open, for others that look alike; width 0: none */
 };
 
-/* Hundredths, without trailing zeros. */
-static void put_number(struct str *out, long hundredths)
+/* Ends the path that is open. */
+static void end_path(struct svg *s)
 {
-    if (hundredths < 0) str_append_char(out, '-');
-    long x = labs(hundredths);
-    str_append_i64(out, x / 100);
-    if (x % 100 == 0) return;
-    str_append_char(out, '.');
-    str_append_char(out, (char)('0' + x % 100 / 10));
-    if (x % 10) str_append_char(out, (char)('0' + x % 10));
+    if (s->open.box.width) str_append(s->out, "\"/>\n");
+    s->open.box.width = 0;
 }
 
-static long hundredths(float x)
+/* Tenths of a pixel, without trailing zeros. */
+static void put_tenths(struct str *out, long tenths)
+{
+    long x = labs(tenths);
+    if (tenths < 0) str_append_char(out, '-');
+    if (x >= 10 || x == 0) str_append_i64(out, x / 10);
+    if (x % 10 == 0) return;
+    str_append_char(out, '.');
+    str_append_char(out, (char)('0' + x % 10));
+}
+
+static long tenths(float x)
 {
     const float far = 1e7f;
-    return lroundf((x > far ? far : x < -far ? -far : x) * 100);
+    return lroundf((x > far ? far : x < -far ? -far : x) * 10);
 }
 
 static void put_attribute(struct str *out, const char *name, float x)
 {
     str_printf(out, " %s=\"", name);
-    put_number(out, hundredths(x));
+    put_tenths(out, tenths(x));
     str_append_char(out, '"');
 }
 
@@ -72,22 +79,39 @@ static void put_text(struct str *out, const char *text)
     }
 }
 
+/* A rectangle of a path, its corner and sides in halves of a pixel. */
+static void put_halves(struct str *out, int x, int y, int w, int h)
+{
+    str_append_char(out, 'M');
+    put_tenths(out, 5L * x);
+    if (y >= 0) str_append_char(out, ' ');
+    put_tenths(out, 5L * y);
+    str_append_char(out, 'h');
+    put_tenths(out, 5L * w);
+    str_append_char(out, 'v');
+    put_tenths(out, 5L * h);
+    str_append_char(out, 'h');
+    put_tenths(out, -5L * w);
+    str_append_char(out, 'z');
+}
+
 static void put_box(struct str *out, struct area a)
 {
-    str_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", a.x0, a.y0, a.x1 - a.x0, a.y1 - a.y0);
+    put_halves(out, 2 * a.x0, 2 * a.y0, 2 * (a.x1 - a.x0), 2 * (a.y1 - a.y0));
 }
 
 /* Opens or closes the group of a clip, and defines the clip. 0: none is needed. */
 static void use_clip(struct svg *s, uint32_t clip)
 {
     if (s->clip == clip) return;
+    end_path(s);
     if (s->clip) str_append(s->out, "</g>\n");
     s->clip = clip;
     if (!clip) return;
     if (hmap_put_u64(&s->clips, clip, 1)) {
-        str_printf(s->out, "<clipPath id=\"%sc%u\">", s->prefix, clip);
+        str_printf(s->out, "<clipPath id=\"%sc%u\"><path d=\"", s->prefix, clip);
         put_box(s->out, s->d->clips.v[clip]);
-        str_append(s->out, "/></clipPath>\n");
+        str_append(s->out, "\"/></clipPath>\n");
     }
     str_printf(s->out, "<g clip-path=\"url(#%sc%u)\">\n", s->prefix, clip);
 }
@@ -105,6 +129,7 @@ static void define_pattern(struct svg *s, uint32_t argb, uint32_t pattern)
 {
     uint64_t key = (uint64_t)argb << 8 | pattern;
     if (!hmap_put_u64(&s->patterns, key, 1)) return;
+    end_path(s);
     const struct strokes *k = pattern_strokes((enum pattern)pattern);
     str_printf(s->out, "<pattern id=\"%sp%llx\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 0h8v8h-8z\"", s->prefix,
                (unsigned long long)key);
@@ -123,7 +148,13 @@ static void put_fill(struct svg *s, uint32_t argb, uint32_t pattern)
         put_colour(s->out, "fill", argb);
     else
         str_printf(s->out, " fill=\"url(#%sp%llx)\"", s->prefix, (unsigned long long)((uint64_t)argb << 8 | pattern));
-    str_append(s->out, "/>\n");
+}
+
+/* Whether the path that is open can take this box or frame. Translucent ones would not add up within one path. */
+static bool joins(const struct svg *s, const struct item *i)
+{
+    const struct item *o = &s->open;
+    return o->box.width == i->box.width && o->kind == i->kind && o->argb == i->argb && o->box.pattern == i->box.pattern && i->argb >> 24 == 255;
 }
 
 static void put_filled_box(struct svg *s, const struct item *i, struct area a)
@@ -132,8 +163,14 @@ static void put_filled_box(struct svg *s, const struct item *i, struct area a)
     if (area_empty(a)) return;
     use_clip(s, 0);
     if (i->box.pattern != PATTERN_SOLID) define_pattern(s, i->argb, i->box.pattern);
+    if (!joins(s, i)) {
+        end_path(s);
+        str_append(s->out, "<path");
+        put_fill(s, i->argb, i->box.pattern);
+        str_append(s->out, " d=\"");
+        s->open = *i;
+    }
     put_box(s->out, a);
-    put_fill(s, i->argb, i->box.pattern);
 }
 
 static void put_frame(struct svg *s, const struct item *i)
@@ -141,16 +178,21 @@ static void put_frame(struct svg *s, const struct item *i)
     struct area a = i->box.area;
     int w = (int)i->box.width;
     if (a.x1 - a.x0 <= 2 * w || a.y1 - a.y0 <= 2 * w) {
-        put_filled_box(s, i, a);
+        struct item whole = *i;
+        whole.kind = ITEM_FILL;
+        put_filled_box(s, &whole, a);
         return;
     }
     use_clip_around(s, i, a);
-    str_append(s->out, "<rect fill=\"none\"");
-    put_attribute(s->out, "x", (float)a.x0 + (float)w / 2);
-    put_attribute(s->out, "y", (float)a.y0 + (float)w / 2);
-    str_printf(s->out, " width=\"%d\" height=\"%d\"", a.x1 - a.x0 - w, a.y1 - a.y0 - w);
-    put_colour(s->out, "stroke", i->argb);
-    str_printf(s->out, " stroke-width=\"%d\"/>\n", w);
+    if (!joins(s, i)) {
+        end_path(s);
+        str_append(s->out, "<path fill=\"none\"");
+        put_colour(s->out, "stroke", i->argb);
+        if (w > 1) str_printf(s->out, " stroke-width=\"%d\"", w);
+        str_append(s->out, " d=\"");
+        s->open = *i;
+    }
+    put_halves(s->out, 2 * a.x0 + w, 2 * a.y0 + w, 2 * (a.x1 - a.x0 - w), 2 * (a.y1 - a.y0 - w));
 }
 
 /* The whole pixels that hold a path. */
@@ -165,19 +207,40 @@ static struct area around(const struct point *p, size_t n, float width)
                          (int)ceilf(fminf(y1 + width, far))};
 }
 
-/* Steps from point to point, of rounded places, so that errors do not add up. */
+/* One step of a path; along an axis it takes one number. */
+static void put_step(struct str *out, long dx, long dy)
+{
+    if (dx == 0 && dy == 0) return;
+    str_append_char(out, dy == 0 ? 'h' : dx == 0 ? 'v' : 'l');
+    if (dx) put_tenths(out, dx);
+    if (dx && dy > 0) str_append_char(out, ' '); /* a minus parts numbers too */
+    if (dy) put_tenths(out, dy);
+}
+
+static bool same_way(long ax, long ay, long bx, long by)
+{
+    return (ax == 0 && bx == 0 && (ay > 0) == (by > 0)) || (ay == 0 && by == 0 && (ax > 0) == (bx > 0));
+}
+
+/* Steps between rounded places, so that errors do not add up; those that go on along an axis become one. */
 static void put_points(struct str *out, const struct point *p, size_t n)
 {
-    long x = 0, y = 0;
-    for (size_t i = 0; i < n; i++) {
-        long to_x = hundredths(p[i].x), to_y = hundredths(p[i].y);
-        if (i && to_x == x && to_y == y) continue;
-        str_append_char(out, i == 0 ? 'M' : 'l');
-        put_number(out, to_x - x);
-        if (to_y >= y) str_append_char(out, ' '); /* a minus parts numbers too */
-        put_number(out, to_y - y);
+    long x = tenths(p[0].x), y = tenths(p[0].y), dx = 0, dy = 0;
+    str_append_char(out, 'M');
+    put_tenths(out, x);
+    str_append_char(out, ' ');
+    put_tenths(out, y);
+    for (size_t i = 1; i < n; i++) {
+        long to_x = tenths(p[i].x), to_y = tenths(p[i].y), step_x = to_x - x, step_y = to_y - y;
         x = to_x, y = to_y;
+        if (step_x == 0 && step_y == 0) continue;
+        if (!same_way(dx, dy, step_x, step_y)) {
+            put_step(out, dx, dy);
+            dx = dy = 0;
+        }
+        dx += step_x, dy += step_y;
     }
+    put_step(out, dx, dy);
 }
 
 static void put_path(struct svg *s, const struct item *i)
@@ -189,11 +252,13 @@ static void put_path(struct svg *s, const struct item *i)
         define_pattern(s, i->argb, i->path.pattern);
     }
     use_clip_around(s, i, around(p, i->path.n, i->path.width));
+    end_path(s);
     str_append(s->out, "<path d=\"");
     put_points(s->out, p, i->path.n);
     str_append(s->out, closed ? "z\"" : "\" fill=\"none\"");
     if (closed) {
         put_fill(s, i->argb, i->path.pattern);
+        str_append(s->out, "/>\n");
         return;
     }
     put_colour(s->out, "stroke", i->argb);
@@ -209,6 +274,7 @@ static void put_text_item(struct svg *s, const struct item *i)
                        i->text.x + (int)ceilf(i->text.width), i->text.y + (int)text_descent(t, i->text.face, i->text.size)};
     if (area_empty(area_within(ink, s->d->clips.v[i->clip]))) return;
     use_clip_around(s, i, ink);
+    end_path(s);
     str_printf(s->out, "<text x=\"%d\" y=\"%d\"", i->text.x, i->text.y);
     put_colour(s->out, "fill", i->argb);
     if (i->text.size != s->d->theme->font_size) put_attribute(s->out, "font-size", i->text.size);
@@ -234,14 +300,14 @@ static void put_base64(struct str *out, const unsigned char *p, size_t n)
 static void put_rects(struct svg *s, const struct raster_rects *r)
 {
     use_clip(s, 0);
+    end_path(s);
     for (size_t i = 0, to; i < r->all.n; i = to) {
         str_append(s->out, "<path shape-rendering=\"crispEdges\" d=\"");
-        for (to = i; to < r->all.n && r->all.v[to].argb == r->all.v[i].argb; to++) {
-            struct area a = r->all.v[to].area;
-            str_printf(s->out, "M%d %dh%dv%dh-%dz", a.x0, a.y0, a.x1 - a.x0, a.y1 - a.y0, a.x1 - a.x0);
-        }
+        for (to = i; to < r->all.n && r->all.v[to].argb == r->all.v[i].argb; to++)
+            put_box(s->out, r->all.v[to].area);
         str_append_char(s->out, '"');
         put_fill(s, r->all.v[i].argb, PATTERN_SOLID);
+        str_append(s->out, "/>\n");
     }
 }
 
@@ -250,6 +316,7 @@ static void put_image(struct svg *s, const struct item *i, const struct raster *
     struct str png = {0};
     png_append(&png, r->argb, r->w, r->h, true);
     use_clip_around(s, i, (struct area){i->raster.x, i->raster.y, i->raster.x + (int)r->w, i->raster.y + (int)r->h});
+    end_path(s);
     str_printf(s->out, "<image x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" image-rendering=\"pixelated\" preserveAspectRatio=\"none\" "
                        "xlink:href=\"data:image/png;base64,", i->raster.x, i->raster.y, r->w, r->h);
     put_base64(s->out, (const unsigned char *)png.s, png.n);
@@ -289,6 +356,7 @@ void vector_svg(const struct draw_list *d, const char *prefix, struct str *out)
     for (size_t i = 0; i < d->items.n; i++)
         if (!area_empty(d->clips.v[d->items.v[i].clip])) put_item(&s, &d->items.v[i]);
     use_clip(&s, 0);
+    end_path(&s);
     str_append(out, "</svg>\n");
     hmap_free(&s.clips);
     hmap_free(&s.patterns);

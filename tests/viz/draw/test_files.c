@@ -132,6 +132,28 @@ static void a_png_has_the_pixels(void **state)
     pixels_destroy(q);
 }
 
+/* Read back as RGBA: what went in, with a palette (256 colours) and without (257). */
+static void pngs_keep_alpha(void **state)
+{
+    (void)state;
+    for (uint32_t colours = 256; colours <= 257; colours++) {
+        uint32_t argb[30 * 20];
+        for (uint32_t i = 0; i < 600; i++) argb[i] = i % colours * 0x81030507u;
+        struct str bytes = {0};
+        png_append(&bytes, argb, 30, 20, true);
+        assert_int_equal((unsigned char)bytes.s[25], colours == 256 ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB_ALPHA); /* of IHDR */
+        png_image image = {.version = PNG_IMAGE_VERSION};
+        assert_true(png_image_begin_read_from_memory(&image, bytes.s, bytes.n));
+        image.format = PNG_FORMAT_RGBA;
+        unsigned char rgba[600 * 4];
+        assert_int_equal(PNG_IMAGE_SIZE(image), sizeof rgba);
+        assert_true(png_image_finish_read(&image, NULL, rgba, 0, NULL));
+        for (size_t i = 0; i < 600; i++)
+            assert_int_equal(argb[i], (uint32_t)rgba[4 * i + 3] << 24 | (uint32_t)rgba[4 * i] << 16 | (uint32_t)rgba[4 * i + 1] << 8 | rgba[4 * i + 2]);
+        str_free(&bytes);
+    }
+}
+
 static void what_cannot_be_written_is_told(void **state)
 {
     struct world *w = *state;
@@ -214,12 +236,15 @@ static void svg_places_are_exact(void **state)
     struct draw_list *d = begin(w);
     draw_clip(d, (struct box){20, 20, 100, 100});
     draw_fill(d, (struct box){10, 30, 50, 8}, 0xff112233, PATTERN_SOLID);
-    draw_polyline(d, (struct point[]){{30, 30}, {40.126f, 29.5f}, {40.126f, 29.5f}, {50, 31}}, 4, 0x80445566, 1.5f);
+    draw_fill(d, (struct box){70, 70, 9, 9}, 0xff112233, PATTERN_SOLID);
+    draw_frame(d, (struct box){80, 70, 20, 10}, 0xff112233, 3);
+    draw_polyline(d, (struct point[]){{30, 30}, {40.126f, 29.5f}, {40.126f, 29.5f}, {50, 31}, {55, 31}, {60, 31}, {60, 30.7f}}, 7, 0x80445566, 1.5f);
     draw_unclip(d);
     struct str s = {0};
     vector_svg(d, "", &s);
-    assert_non_null(strstr(s.s, "<rect x=\"20\" y=\"30\" width=\"40\" height=\"8\" fill=\"#112233\"/>")); /* cut by its clip */
-    assert_non_null(strstr(s.s, "<path d=\"M30 30l10.13-0.5l9.87 1.5\""));
+    assert_non_null(strstr(s.s, "<path fill=\"#112233\" d=\"M20 30h40v8h-40zM70 70h9v9h-9z\"/>")); /* cut by its clip; like its neighbour */
+    assert_non_null(strstr(s.s, "<path fill=\"none\" stroke=\"#112233\" stroke-width=\"3\" d=\"M81.5 71.5h17v7h-17z\"/>"));
+    assert_non_null(strstr(s.s, "<path d=\"M30 30l10.1-.5l9.9 1.5h10v-.3\""));
     assert_non_null(strstr(s.s, "stroke=\"#445566\" stroke-opacity=\"0.502\" stroke-width=\"1.5\""));
     assert_null(strstr(s.s, "clip"));
     str_free(&s);
@@ -371,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_png_has_the_pixels),
+        cmocka_unit_test(pngs_keep_alpha),
         cmocka_unit_test(what_cannot_be_written_is_told),
         cmocka_unit_test(svg_is_text_that_can_be_searched),
         cmocka_unit_test(svg_places_are_exact),
