@@ -8,8 +8,6 @@
 
 #include "base/mem.h"
 
-#define X_NAME(e, n) [e] = n,
-const char *const ray_train_state_names[N_RAY_TRAIN_STATES] = {RAY_TRAIN_STATES(X_NAME)};
 
 static void schedule(struct ray_train *t);
 

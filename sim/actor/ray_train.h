@@ -28,18 +28,10 @@
 #ifndef TRAINYARD_SIM_ACTOR_RAY_TRAIN_H
 #define TRAINYARD_SIM_ACTOR_RAY_TRAIN_H
 
+#include "run/conditions.h"
 #include "sim/actor/gcs.h"
 #include "sim/actor/placement_group.h"
 #include "sim/train/train.h"
-
-#define RAY_TRAIN_STATES(X)                                                                                            \
-    X(RT_INITIALIZING, "Initializing") X(RT_SCHEDULING, "Scheduling") X(RT_RESCHEDULING, "Rescheduling")               \
-    X(RT_RUNNING, "Running") X(RT_RESTARTING, "Restarting") X(RT_RESIZING, "Resizing") X(RT_ERRORED, "Errored")        \
-    X(RT_FINISHED, "Finished")
-#define X_ENUM(e, ...) e,
-enum ray_train_state { RAY_TRAIN_STATES(X_ENUM) N_RAY_TRAIN_STATES };
-#undef X_ENUM
-extern const char *const ray_train_state_names[N_RAY_TRAIN_STATES];
 
 struct ray_train;
 

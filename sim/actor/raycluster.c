@@ -12,9 +12,6 @@
 #include "base/str.h"
 #include "sim/actor/gcs.h"
 
-#define X_NAME(e, n) [e] = n,
-const char *const raycluster_condition_names[N_RAYCLUSTER_CONDITIONS] = {RAYCLUSTER_CONDITIONS(X_NAME)};
-const char *const raycluster_reason_names[N_RAYCLUSTER_REASONS] = {RAYCLUSTER_REASONS(X_NAME)};
 
 struct kuberay {
     struct sim *sim;

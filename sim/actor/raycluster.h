@@ -30,28 +30,11 @@
 #ifndef TRAINYARD_SIM_ACTOR_RAYCLUSTER_H
 #define TRAINYARD_SIM_ACTOR_RAYCLUSTER_H
 
+#include "run/conditions.h"
 #include "sim/actor/reconciler.h"
 #include "sim/kube/kube.h"
 
-/* X(enum, name in Kubernetes) */
-#define RAYCLUSTER_CONDITIONS(X)                                                                                       \
-    X(RC_HEAD_POD_READY, "HeadPodReady") X(RC_PROVISIONED, "RayClusterProvisioned")                                    \
-    X(RC_SUSPENDED, "RayClusterSuspended") X(RC_SUSPENDING, "RayClusterSuspending")
-#define RAYCLUSTER_REASONS(X)                                                                                          \
-    X(RCR_NONE, "") X(RCR_UNKNOWN, "Unknown") X(RCR_HEAD_READY, "HeadPodRunningAndReady")                              \
-    X(RCR_HEAD_NOT_FOUND, "HeadPodNotFound") X(RCR_PROVISIONING, "RayClusterPodsProvisioning")                         \
-    X(RCR_ALL_READY, "AllPodRunningAndReadyFirstTime") X(RCR_SUSPENDED, "RayClusterSuspended")                         \
-    X(RCR_SUSPENDING, "RayClusterSuspending")
-#define X_ENUM(e, ...) e,
-enum raycluster_condition { RAYCLUSTER_CONDITIONS(X_ENUM) N_RAYCLUSTER_CONDITIONS };
-enum raycluster_reason { RAYCLUSTER_REASONS(X_ENUM) N_RAYCLUSTER_REASONS };
-#undef X_ENUM
 enum condition_status { CONDITION_NONE, CONDITION_FALSE, CONDITION_TRUE };
-/* Numbers in REC_JOB_CONDITION: a RayCluster's conditions, a RayJob's jobDeploymentStatus, a Ray Train controller's state
- * (the two are given as status; those of Kubeflow and batch jobs lie below). */
-enum { RAY_CONDITION_BASE = 32, RAY_CONDITION_JOB = RAY_CONDITION_BASE + N_RAYCLUSTER_CONDITIONS, RAY_CONDITION_TRAIN };
-extern const char *const raycluster_condition_names[N_RAYCLUSTER_CONDITIONS];
-extern const char *const raycluster_reason_names[N_RAYCLUSTER_REASONS];
 
 struct ray_condition { uint8_t status, reason; };
 

@@ -10,8 +10,6 @@
 #include "base/mem.h"
 
 #define X_NAME(e, n) [e] = n,
-const char *const rayjob_status_names[N_RAYJOB_STATUSES] = {RAYJOB_STATUSES(X_NAME)};
-const char *const rayjob_reason_names[N_RAYJOB_REASONS] = {RAYJOB_REASONS(X_NAME)};
 const char *const rayjob_mode_names[N_RAYJOB_MODES] = {RAYJOB_MODES(X_NAME)};
 
 struct rayjob_controller {

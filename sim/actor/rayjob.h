@@ -27,22 +27,13 @@
 #ifndef TRAINYARD_SIM_ACTOR_RAYJOB_H
 #define TRAINYARD_SIM_ACTOR_RAYJOB_H
 
+#include "run/conditions.h"
 #include "sim/actor/gcs.h"
 
-#define RAYJOB_STATUSES(X)                                                                                             \
-    X(RJ_NEW, "") X(RJ_INITIALIZING, "Initializing") X(RJ_RUNNING, "Running") X(RJ_COMPLETE, "Complete")               \
-    X(RJ_FAILED, "Failed") X(RJ_RETRYING, "Retrying") X(RJ_SUSPENDING, "Suspending") X(RJ_SUSPENDED, "Suspended")
-#define RAYJOB_REASONS(X)                                                                                              \
-    X(RJR_NONE, "") X(RJR_SUBMISSION_FAILED, "SubmissionFailed") X(RJR_DEADLINE, "DeadlineExceeded")                   \
-    X(RJR_APP_FAILED, "AppFailed") X(RJR_GRACE, "JobDeploymentStatusTransitionGracePeriodExceeded")
 #define RAYJOB_MODES(X) X(RJ_K8S_JOB, "K8sJobMode") X(RJ_HTTP, "HTTPMode") X(RJ_SIDECAR, "SidecarMode")
 #define X_ENUM(e, ...) e,
-enum rayjob_status { RAYJOB_STATUSES(X_ENUM) N_RAYJOB_STATUSES };
-enum rayjob_reason { RAYJOB_REASONS(X_ENUM) N_RAYJOB_REASONS };
 enum rayjob_mode { RAYJOB_MODES(X_ENUM) N_RAYJOB_MODES };
 #undef X_ENUM
-extern const char *const rayjob_status_names[N_RAYJOB_STATUSES];
-extern const char *const rayjob_reason_names[N_RAYJOB_REASONS];
 extern const char *const rayjob_mode_names[N_RAYJOB_MODES];
 
 /* The submitted Ray job as the head knows it. */

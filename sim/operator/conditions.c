@@ -11,7 +11,6 @@
 #include "sim/kube/kube.h"
 
 #define X_NAME(e, name, ...) name,
-static const char *const type_names[N_CONDITION_TYPES] = {CONDITION_TYPES(X_NAME)};
 static const char *const reasons[N_CONDITION_NOTES] = {CONDITION_NOTES(X_NAME)};
 #undef X_NAME
 #define X_MESSAGE(e, reason, message) message,
@@ -95,7 +94,7 @@ static void publish(struct sim *s, const struct job *j, const struct condition *
     char reason[64], message[256];
     condition_reason(c, reason, sizeof reason);
     condition_message(s, j, c, message, sizeof message);
-    o->condition(o->ctx, s->kube, j, type_names[c->type], removed ? "(removed)" : c->status ? "True" : "False",
+    o->condition(o->ctx, s->kube, j, condition_type_names[c->type], removed ? "(removed)" : c->status ? "True" : "False",
                  removed ? "" : reason, removed ? "" : message);
 }
 

@@ -12,12 +12,8 @@
 #ifndef TRAINYARD_SIM_OPERATOR_CONDITIONS_H
 #define TRAINYARD_SIM_OPERATOR_CONDITIONS_H
 
+#include "run/conditions.h"
 #include "sim/cluster/sim.h"
-
-/* X(enum, name) */
-#define CONDITION_TYPES(X)                                                                                             \
-    X(COND_CREATED, "Created") X(COND_RUNNING, "Running") X(COND_RESTARTING, "Restarting")                             \
-    X(COND_SUCCEEDED, "Succeeded") X(COND_FAILED, "Failed") X(COND_SUSPENDED, "Suspended")
 
 /* X(enum, reason behind the kind's name, message; %1 the job, %2 a count, %3 a replica type, %4 namespace/job) */
 #define CONDITION_NOTES(X)                                                                                             \
@@ -36,7 +32,6 @@
     X(NOTE_RESUMED, "Resumed", "PyTorchJob %1 is resumed.")
 
 #define X_ENUM(e, ...) e,
-enum condition_type { CONDITION_TYPES(X_ENUM) N_CONDITION_TYPES };
 enum condition_note { CONDITION_NOTES(X_ENUM) N_CONDITION_NOTES };
 #undef X_ENUM
 

@@ -31,14 +31,11 @@
 #ifndef TRAINYARD_SIM_OPERATOR_JOB_H
 #define TRAINYARD_SIM_OPERATOR_JOB_H
 
+#include "run/conditions.h"
 #include "sim/engine/workqueue.h"
 #include "sim/kube/kube.h"
 #include "sim/train/train.h"
 
-/* X(enum, name): in the order in which they are set. */
-#define JOB_CONDITIONS(X)                                                                                              \
-    X(JOB_COND_SUSPENDED, "Suspended") X(JOB_COND_SUCCESS, "SuccessCriteriaMet") X(JOB_COND_COMPLETE, "Complete")       \
-    X(JOB_COND_FAILURE, "FailureTarget") X(JOB_COND_FAILED, "Failed")
 /* X(enum, reason, message) */
 #define JOB_NOTES(X)                                                                                                   \
     X(JOB_NOTE_NONE, "", "")                                                                                           \
@@ -48,11 +45,8 @@
     X(JOB_NOTE_BACKOFF, "BackoffLimitExceeded", "Job has reached the specified backoff limit")                         \
     X(JOB_NOTE_DEADLINE, "DeadlineExceeded", "Job was active longer than specified deadline")
 #define X_ENUM(e, ...) e,
-enum job_condition { JOB_CONDITIONS(X_ENUM) N_JOB_CONDITIONS };
 enum job_note { JOB_NOTES(X_ENUM) N_JOB_NOTES };
 #undef X_ENUM
-/* Numbers of these conditions in REC_JOB_CONDITION; those of Kubeflow jobs lie below. */
-enum { JOB_CONDITION_BASE = 16 };
 
 enum condition_state { CONDITION_ABSENT, CONDITION_FALSE, CONDITION_TRUE };
 

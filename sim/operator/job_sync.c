@@ -17,7 +17,6 @@
 enum { MAX_PODS_PER_SYNC = 500 /* MaxPodCreateDeletePerSync */ };
 
 #define X_NAME(e, name, ...) name,
-static const char *const condition_names[N_JOB_CONDITIONS] = {JOB_CONDITIONS(X_NAME)};
 static const char *const note_reasons[N_JOB_NOTES] = {JOB_NOTES(X_NAME)};
 #undef X_NAME
 #define X_MESSAGE(e, reason, message) message,
@@ -175,7 +174,7 @@ static void tell(struct batch_job *b, unsigned condition, const struct job_statu
     unsigned note = now->note[condition];
     sim_record(s, REC_JOB_CONDITION, b->job, JOB_CONDITION_BASE + condition, on, note, 0);
     if (o && o->condition)
-        o->condition(o->ctx, b->ctl->kube, b->job, condition_names[condition], on ? "True" : "False", note_reasons[note],
+        o->condition(o->ctx, b->ctl->kube, b->job, job_condition_names[condition], on ? "True" : "False", note_reasons[note],
                      note_messages[note]);
 }
 

@@ -18,6 +18,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "run/conditions.h"
 #include "run/metrics.h"
 #include "run/parts.h"
 
@@ -99,6 +100,25 @@ static void records(struct str *s)
     }
 }
 
+static void names(struct str *s, unsigned first, const char *of, const char *const *v, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) str_printf(s, "| %u | %s | %s |\n", first + i, of, *v[i] ? v[i] : "(empty)");
+}
+
+static void conditions(struct str *s)
+{
+    str_append(s, "| number | of | name |\n|---|---|---|\n");
+    names(s, 0, "condition of a Kubeflow job", condition_type_names, N_CONDITION_TYPES);
+    names(s, JOB_CONDITION_BASE, "condition of a batch/v1 Job", job_condition_names, N_JOB_CONDITIONS);
+    names(s, RAY_CONDITION_BASE, "condition of a RayCluster", raycluster_condition_names, N_RAYCLUSTER_CONDITIONS);
+    names(s, RAY_CONDITION_JOB, "a RayJob", (const char *const[]){"JobDeploymentStatus"}, 1);
+    names(s, RAY_CONDITION_TRAIN, "a Ray Train controller", (const char *const[]){"its state"}, 1);
+    names(s, 0, "reason (a) of a RayCluster's condition", raycluster_reason_names, N_RAYCLUSTER_REASONS);
+    names(s, 0, "code: JobDeploymentStatus", rayjob_status_names, N_RAYJOB_STATUSES);
+    names(s, 0, "reason (a) of a JobDeploymentStatus", rayjob_reason_names, N_RAYJOB_REASONS);
+    names(s, 0, "code: state of Ray Train", ray_train_state_names, N_RAY_TRAIN_STATES);
+}
+
 static const struct {
     const char *name;
     void (*write)(struct str *);
@@ -111,6 +131,7 @@ static const struct {
     {"activities", activities},
     {"causes",     causes    },
     {"records",    records   },
+    {"conditions", conditions},
 };
 
 /* The page with its tables replaced; all tables must occur, in this order. */

@@ -18,6 +18,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "run/conditions.h"
 #include "run/run.h"
 #include "run/timeline.h"
 
@@ -257,6 +258,30 @@ static void missing_file_is_explained(void **state)
     free(err);
 }
 
+/* The words are Kubernetes' and Ray's; numbers out of a list say so. */
+static void conditions_have_words(void **state)
+{
+    (void)state;
+    static const struct { uint32_t subject; uint16_t code; int64_t a; const char *name, *status, *reason; } v[] = {
+        {1, 1, 0, "Running", "True", ""},
+        {16 + 2, 1, 0, "Complete", "True", ""},
+        {32 + 1, 2, 5, "RayClusterProvisioned", "True", "AllPodRunningAndReadyFirstTime"},
+        {36, 4, 3, "JobDeploymentStatus", "Failed", "AppFailed"},
+        {37, 3, 0, "RayTrain", "Running", ""},
+        {33, 2, -1, "RayClusterProvisioned", "True", "?"},
+        {1, 9, 0, "Running", "?", ""},
+        {15, 0, 0, "?", "?", ""},
+        {38, 0, 0, "?", "?", ""},
+    };
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+        struct condition_words w =
+            condition_words(&(struct record){.type = REC_JOB_CONDITION, .subject = v[i].subject, .code = v[i].code, .a = v[i].a});
+        assert_string_equal(w.name, v[i].name);
+        assert_string_equal(w.status, v[i].status);
+        assert_string_equal(w.reason, v[i].reason);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +293,7 @@ int main(void)
         cmocka_unit_test(blocks_out_of_place_are_noticed),
         cmocka_unit_test(growing_files_are_followed),
         cmocka_unit_test(missing_file_is_explained),
+        cmocka_unit_test(conditions_have_words),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/str.h"
 #include "base/units.h"
+#include "run/conditions.h"
 #include "run/wait.h"
 #include "study/explain.h"
 #include "study/words.h"
@@ -114,7 +115,8 @@ static void on_evicted(const struct scene *s, const struct record *r, struct str
 static void on_condition(const struct scene *s, const struct record *r, struct str *out)
 {
     (void)s;
-    str_printf(out, "condition %u becomes %u", r->subject, r->code);
+    struct condition_words w = condition_words(r);
+    str_printf(out, "%s becomes %s%s%s", w.name, *w.status ? w.status : "empty", *w.reason ? ": " : "", w.reason);
 }
 
 static void on_pod(const struct scene *s, const struct record *r, struct str *out)

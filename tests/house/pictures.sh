@@ -1,0 +1,45 @@
+#!/bin/bash
+# pictures.sh BIN OUT [DOCS] - every view of shipped scenarios in each theme and two sizes, into OUT; those that the
+# documentation shows into DOCS too. Fails when a picture cuts text off or lets texts overlap (draw_check).
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+set -e
+bin=$1 out=$2 docs=$3
+mkdir -p "$out"
+runs=$out/runs
+"$bin/trainyard" run scenarios/demo.json -q -F -n 1 -r full -o "$runs/demo" >/dev/null
+"$bin/trainyard" run scenarios/llm-training.json -q -F -n 1 -r full -o "$runs/llm-training" >/dev/null
+
+bad=0 count=0
+picture() { # NAME SIZE THEME ARGUMENTS...
+    local name=$1 size=$2 theme=$3 state
+    shift 3
+    state=$out/$name-$theme-$size.json
+    "$bin/trainyard-view" --screenshot "$out/$name-$theme-$size.png" --dump-state json --size "$size" --theme "$theme" "$@" >"$state"
+    count=$((count + 1))
+    python3 - "$state" "$name-$theme-$size" <<'P' || bad=1
+import json, sys
+faults = json.load(open(sys.argv[1]))["draw_check"]
+for fault in faults: print(f"{sys.argv[2]}: {fault}")
+sys.exit(bool(faults))
+P
+}
+
+demo="$runs/demo/operator $runs/demo/actor"
+for theme in light dark contrast; do
+    for size in 1280x800 2560x1440; do
+        for view in gantt map curves ledger events compare; do
+            picture "$view" "$size" "$theme" --view "$view" --at 2d $demo
+        done
+        picture gantt-day "$size" "$theme" --view gantt --range 2d:2d6h --at 2d3h $demo
+        picture job "$size" "$theme" --view job --select job:base "$runs/llm-training/packed" "$runs/llm-training/spread"
+        picture one-run "$size" "$theme" --view gantt --at 2d "$runs/demo/operator"
+    done
+done
+if [ -n "$docs" ]; then
+    mkdir -p "$docs"
+    for name in gantt gantt-day map curves ledger compare job; do cp "$out/$name-light-1280x800.png" "$docs/$name.png"; done
+    cp "$out/gantt-day-dark-1280x800.png" "$docs/gantt-dark.png"
+fi
+echo "pictures: $count made, $([ $bad = 0 ] && echo 'no text cut off or overlapping' || echo 'some with faults')"
+exit $bad
