@@ -72,6 +72,10 @@ expect 0 "Who used the GPUs" "" report "$out/runs"
 expect 0 '"trainyard_report": 1' "" report "$out/runs" --format json
 expect 0 '^"skip","metric","mean_wait","","s",33,33,33,2$' "" report "$out/runs" --format csv # waits 0, 99, 0 twice
 expect 2 "" "RUN is missing" report
+expect 0 "^</html>" "" report "$out/runs" -o -
+expect 0 "" "" report "$out/runs" -o "$out/report.html"
+grep -q "<h3>skip against strict</h3>" "$out/report.html" || { echo "commands: report -o wrote no page" >&2; bad=1; }
+expect 4 "" "none/x.html" report "$out/runs" -o "$out/none/x.html"
 expect 4 "" "no run here" report docs
 expect 4 "" "no approach \"stric\"" report "$out/runs" -a stric
 expect 0 "^strict,0,c,succeeded" "" export "$out/runs" --to csv -o -

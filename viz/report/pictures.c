@@ -149,9 +149,13 @@ void studio_curves(struct studio *s, unsigned run, struct str *out)
 
 void studio_ledger(struct studio *s, struct str *out)
 {
+    struct str title = {0};
     draw_view(s, &view_ledger, 0, s->n > 1 ? 860 : 720);
-    finish(s, out, s->n > 1 ? "Both ledgers, A and B on one scale." : "Both ledgers.",
+    if (s->n > 1) str_printf(&title, "Both ledgers; A: %s, B: %s, on one scale.", s->scenes[0]->title, s->scenes[1]->title);
+    else str_printf(&title, "Both ledgers of %s.", s->scenes[0]->title);
+    finish(s, out, str_text(&title),
            "Left: exact sums of GPU time by state, and of what jobs waited for. Right: the same over time, where it is recorded; there all of a job's waiting in its queue shows the reason that took most of it.");
+    str_free(&title);
 }
 
 static void waterfall(struct studio *s, const struct waterfall *w, struct str *out, const char *title, const char *description)

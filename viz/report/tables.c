@@ -41,7 +41,7 @@ static const char *number_head(struct arena *a, const char *name)
 
 /* ---- metrics ---- */
 
-static void metric_value_cells(struct str *out, const struct report_approach *a, size_t m)
+static void metric_value_cells(struct str *out, const struct report_approach *a, size_t m, bool with_interval)
 {
     const struct report_metric *v = &a->metrics[m];
     const char *unit = metric_at(m)->unit;
@@ -50,7 +50,7 @@ static void metric_value_cells(struct str *out, const struct report_approach *a,
     words_amount(&s, unit, v->mean);
     html_number(out, v->mean, str_text(&s));
     str_clear(&s);
-    if (a->runs.n > 1) {
+    if (with_interval) {
         struct scale u = words_scale(unit, fmax(fabs(v->interval.low), fabs(v->interval.high)));
         if (v->interval.known) {
             words_number(&s, v->interval.low * u.factor);
@@ -110,16 +110,17 @@ static bool is_nothing(const struct report *r, size_t m)
 void table_metrics(const struct report *r, const struct compare *c, struct str *out)
 {
     struct arena arena = {0};
+    bool intervals = r->n_approaches == 1 && r->approaches[0].runs.n > 1; /* of several approaches those of the differences matter */
     heads h = {0};
     array_push(&h, "metric");
     for (size_t i = 0; i < r->n_approaches; i++) {
         array_push(&h, number_head(&arena, r->approaches[i].runs.name));
-        if (r->approaches[i].runs.n > 1) array_push(&h, "#95 % interval");
+        if (intervals) array_push(&h, "#95 % interval");
     }
     if (r->n_approaches == 2) {
         array_push(&h, "#difference");
         array_push(&h, "#95 % interval");
-        array_push(&h, "");
+        array_push(&h, "verdict");
     }
     array_push(&h, "what it is");
     html_table(out, "table-metrics", "Metrics: means over the replications", h.v, (unsigned)h.n);
@@ -127,7 +128,7 @@ void table_metrics(const struct report *r, const struct compare *c, struct str *
         if (is_nothing(r, m)) continue;
         html_row(out);
         name_head(out, metric_at(m)->name);
-        for (size_t i = 0; i < r->n_approaches; i++) metric_value_cells(out, &r->approaches[i], m);
+        for (size_t i = 0; i < r->n_approaches; i++) metric_value_cells(out, &r->approaches[i], m, intervals);
         if (r->n_approaches == 2) difference_cells(out, &c->pairs[0].metrics[m], metric_at(m)->unit, metric_at(m)->better);
         str_append(out, "<td class=\"w\">");
         html_text(out, metric_at(m)->help);
@@ -253,7 +254,7 @@ static void use_row(const struct account *a, int by, const struct gpu_use *u, st
 
 void table_uses(const struct report *r, size_t approach, struct str *out)
 {
-    static const char *const h[] = {"", "#busy", "#work", "#redone", "#held", "#jobs", "#mean wait", "#longest", "most of it"};
+    static const char *const h[] = {"name", "#busy", "#work", "#redone", "#held", "#jobs", "#mean wait", "#longest", "most of it"};
     const struct report_approach *a = &r->approaches[approach];
     for (int by = USE_BY_QUEUE; by <= USE_BY_TEAM; by++) {
         struct str id = {0}, caption = {0};
@@ -269,7 +270,7 @@ void table_uses(const struct report *r, size_t approach, struct str *out)
 
 void table_teams(const struct compare *c, struct str *out)
 {
-    static const char *const h[] = {"team", "#jobs", "#wait", "#95 % interval", "", "#to the end", "#95 % interval", ""};
+    static const char *const h[] = {"team", "#jobs", "#wait", "#95 % interval", "verdict", "#to the end", "#95 % interval", "verdict"};
     for (size_t i = 0; i + 1 < c->n_approaches; i++) {
         const struct compare_pair *p = &c->pairs[i];
         struct str id = {0}, caption = {0};

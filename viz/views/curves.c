@@ -119,7 +119,7 @@ static struct box row_box(const struct ui *u, const struct pane *pane, unsigned 
 
 static float labels(const struct ui *u)
 {
-    return roundf(15.5f * u->theme.font_size);
+    return roundf(17 * u->theme.font_size);
 }
 
 static struct box plot_of(const struct ui *u, struct box row)
