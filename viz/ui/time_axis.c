@@ -152,13 +152,13 @@ void time_axis_grid(const struct ui *u, struct draw_list *d, struct box plot)
     for (unsigned i = 0; i < n; i++) draw_rect(d, (struct box){tick[i].x, plot.y, 1, plot.h}, ROLE_GRID);
 }
 
-/* Labels stand centred below their ticks, kept within the window. */
+/* Labels stand centred below their ticks, kept within the window; one that this would push onto the one before is left out. */
 void time_axis_draw(const struct ui *u, struct draw_list *d, struct box axis, struct box plot)
 {
     struct tick tick[MAX_TICKS];
     int64_t step = axis_step(u, plot);
     unsigned n = axis_ticks(u, plot, step, tick);
-    float base = axis.y + (axis.h + text_ascent(u->text, FACE_SANS, u->theme.font_size)) / 2, pad = u->theme.pad;
+    float base = axis.y + (axis.h + text_ascent(u->text, FACE_SANS, u->theme.font_size)) / 2, pad = u->theme.pad, taken = axis.x;
     draw_rect(d, (struct box){plot.x, axis.y, plot.w, 1}, ROLE_BORDER);
     for (unsigned i = 0; i < n; i++) {
         struct str s = {0};
@@ -166,7 +166,9 @@ void time_axis_draw(const struct ui *u, struct draw_list *d, struct box axis, st
         float half = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) / 2;
         float x = fminf(fmaxf(tick[i].x, plot.x + half), axis.x + axis.w - half - pad / 2);
         draw_rect(d, (struct box){tick[i].x, axis.y, 1, pad / 2}, ROLE_BORDER);
-        draw_text(d, x, roundf(base), &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_CENTRE}, str_text(&s));
+        bool fits = x - half >= taken;
+        if (fits) draw_text(d, x, roundf(base), &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_CENTRE}, str_text(&s));
+        if (fits) taken = x + half + pad / 2;
         str_free(&s);
     }
 }
