@@ -233,9 +233,10 @@ static void fill(const struct gantt_rows *r, const struct gantt_stretch *s, uint
 static uint32_t row_in(const struct gantt_rows *r, const struct gantt_stretch *s, float down)
 {
     uint32_t n = rows_of(r, s);
-    float k = down <= 0 ? 0 : floorf(down / s->h * (float)n);
-    if (k > 0 && s->y + floorf(s->h * k / (float)n) > s->y + down) k--;
-    return k < (float)n ? (uint32_t)k : n - 1;
+    uint32_t k = down <= 0 ? 0 : (uint32_t)fminf(floorf(down / s->h * (float)n), (float)(n - 1));
+    while (k + 1 < n && floorf(s->h * (float)(k + 1) / (float)n) <= down) k++; /* rows begin at whole pixels */
+    while (k > 0 && floorf(s->h * (float)k / (float)n) > down) k--;
+    return k;
 }
 
 static uint32_t stretch_at(const struct gantt_rows *r, float y)

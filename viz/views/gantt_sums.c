@@ -16,13 +16,13 @@ bool gantt_is_failure(unsigned show)
            show == SHOW_WAIT + WAIT_CONTAINER_BACKOFF || (show < N_ACTIVITIES && show_class(show) == CLASS_DOWN);
 }
 
-static void add_span(struct gantt_sums *out, const struct scene *s, const struct scene_span *p, int64_t from, int64_t to)
+static void add_span(struct gantt_sums *out, const struct scene *s, const struct scene_span *p, unsigned shares, int64_t from, int64_t to)
 {
     int64_t a = p->from_ns > from ? p->from_ns : from, end = scene_to(s, p), b = end < to ? end : to;
     if (b <= a || p->show >= N_SHOWS) return;
     out->spans++;
     out->failures += gantt_is_failure(p->show);
-    out->by_show[p->show] += (share_ns)(b - a) * (p->shares ? p->shares : 1000u);
+    out->by_show[p->show] += (share_ns)(b - a) * shares;
 }
 
 /* Spans that began before the window may reach into it: where jobs share a GPU, more than the one before the first. */
@@ -43,7 +43,7 @@ void gantt_sum(const struct scene *s, enum scene_set set, uint32_t first, uint32
     for (uint32_t k = first; k < first + n; k++) {
         const struct scene_track *t = &s->tracks[set][k];
         for (uint32_t i = from <= s->begin_ns ? 0 : first_in(s, set, k, from); i < t->n && t->v[i].from_ns < to; i++)
-            add_span(out, s, &t->v[i], from, to);
+            add_span(out, s, &t->v[i], set == SCENE_JOBS ? 1000 : t->v[i].shares, from, to);
     }
 }
 
