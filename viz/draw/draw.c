@@ -21,8 +21,8 @@ bool area_empty(struct area a)
 
 struct area area_within(struct area a, struct area b)
 {
-    return (struct area){a.x0 > b.x0 ? a.x0 : b.x0, a.y0 > b.y0 ? a.y0 : b.y0,
-                         a.x1 < b.x1 ? a.x1 : b.x1, a.y1 < b.y1 ? a.y1 : b.y1};
+    return (struct area){a.x0 > b.x0 ? a.x0 : b.x0, a.y0 > b.y0 ? a.y0 : b.y0, a.x1 < b.x1 ? a.x1 : b.x1,
+                         a.y1 < b.y1 ? a.y1 : b.y1};
 }
 
 /* Far outside is as good as any other place outside; not a number is 0. */
@@ -84,11 +84,13 @@ void draw_begin(struct draw_list *d, float w, float h, const struct theme *theme
     draw_rect(d, (struct box){0, 0, w, h}, ROLE_BACKGROUND);
 }
 
+/* clang-format off */
 float draw_width(const struct draw_list *d) { return d->w; }
 float draw_height(const struct draw_list *d) { return d->h; }
 const struct theme *draw_theme(const struct draw_list *d) { return d->theme; }
 const struct text_engine *draw_text_engine(const struct draw_list *d) { return d->text; }
 size_t draw_count(const struct draw_list *d) { return d->items.n; }
+/* clang-format on */
 
 static uint32_t clip_now(const struct draw_list *d)
 {
@@ -118,7 +120,8 @@ static struct item *add(struct draw_list *d, enum item_kind kind, uint32_t argb)
     return i;
 }
 
-static void add_box(struct draw_list *d, enum item_kind kind, struct area a, uint32_t argb, uint32_t pattern, float width)
+static void add_box(struct draw_list *d, enum item_kind kind, struct area a, uint32_t argb, uint32_t pattern,
+                    float width)
 {
     if (argb >> 24 == 0 || area_empty(area_within(a, d->clips.v[clip_now(d)]))) return;
     struct item *i = add(d, kind, argb);
@@ -164,8 +167,8 @@ void draw_line(struct draw_list *d, struct point a, struct point b, uint32_t arg
         draw_polyline(d, (struct point[]){a, b}, 2, argb, width);
 }
 
-static void add_path(struct draw_list *d, enum item_kind kind, const struct point *p, size_t n, uint32_t argb, enum pattern pattern,
-                     float width)
+static void add_path(struct draw_list *d, enum item_kind kind, const struct point *p, size_t n, uint32_t argb,
+                     enum pattern pattern, float width)
 {
     if (argb >> 24 == 0 || area_empty(d->clips.v[clip_now(d)])) return;
     struct item *i = add(d, kind, argb);

@@ -12,7 +12,9 @@ struct seen { /* a text that is to be seen */
     size_t item;
     struct area ink, visible;
 };
-struct seen_texts { ARRAY(struct seen) all; };
+struct seen_texts {
+    ARRAY(struct seen) all;
+};
 
 /* The pixels that a text's glyphs reach. Empty when it has none. */
 static struct area ink_of(const struct draw_list *d, const struct item *i)
@@ -42,10 +44,18 @@ static void name_text(struct str *out, const struct draw_list *d, const struct i
 }
 
 /* How much of the ink one clip takes away, each way; a pixel may. */
-static bool tell_cut(struct str *out, const struct draw_list *d, const struct item *i, struct area ink, struct area clip)
+static bool tell_cut(struct str *out, const struct draw_list *d, const struct item *i, struct area ink,
+                     struct area clip)
 {
-    const struct { const char *where; int px; } cuts[] = {{"left", clip.x0 - ink.x0}, {"right", ink.x1 - clip.x1},
-                                                          {"top", clip.y0 - ink.y0}, {"bottom", ink.y1 - clip.y1}};
+    const struct {
+        const char *where;
+        int px;
+    } cuts[] = {
+        {"left",   clip.x0 - ink.x0},
+        {"right",  ink.x1 - clip.x1},
+        {"top",    clip.y0 - ink.y0},
+        {"bottom", ink.y1 - clip.y1}
+    };
     bool told = false;
     for (unsigned k = 0; k < sizeof cuts / sizeof cuts[0]; k++) {
         if (cuts[k].px <= 1) continue;

@@ -33,7 +33,8 @@ static struct glyph *render(struct arena *memory, FT_Face ft, uint32_t size_64, 
     return copy_of(memory, ft->glyph);
 }
 
-const struct glyph *font_glyph(const struct text_engine *t, enum face face, uint32_t size_64, uint32_t index, unsigned shift)
+const struct glyph *font_glyph(const struct text_engine *t, enum face face, uint32_t size_64, uint32_t index,
+                               unsigned shift)
 {
     struct glyph_store *s = t->store;
     uint64_t key = (uint64_t)index << 32 | (uint64_t)size_64 << 8 | (uint64_t)face << 4 | shift;

@@ -133,7 +133,8 @@ static void paint_text(const struct brush *b, const struct draw_list *d, const s
         units += l.advance;
         if (c == ' ') continue;
         unsigned shift = (unsigned)quarters % GLYPH_SHIFTS;
-        paint_glyph(b, font_glyph(d->text, item->text.face, size, l.index, shift), (quarters - (int)shift) / GLYPH_SHIFTS, item->text.y);
+        paint_glyph(b, font_glyph(d->text, item->text.face, size, l.index, shift),
+                    (quarters - (int)shift) / GLYPH_SHIFTS, item->text.y);
     }
 }
 
@@ -157,7 +158,8 @@ static void paint_raster(const struct brush *b, const struct raster *r, int x, i
 
 static void paint_item(struct brush *b, const struct draw_list *d, const struct item *i)
 {
-    const struct point *points = d->points.v + (i->kind == ITEM_POLYGON || i->kind == ITEM_POLYLINE ? i->path.first : 0);
+    const struct point *points =
+        d->points.v + (i->kind == ITEM_POLYGON || i->kind == ITEM_POLYLINE ? i->path.first : 0);
     switch (i->kind) {
     case ITEM_FILL:
         set_brush(b, i->argb, i->box.pattern);

@@ -59,11 +59,18 @@ static void on_spans(int y, int n, const FT_Span *spans, void *arg)
 static void rasterise(struct shapes *s, struct area a)
 {
     if (s->points.n) {
-        FT_Outline outline = {.n_contours = (short)s->ends.n, .n_points = (short)s->points.n,
-                              .points = s->points.v, .tags = s->tags.v, .contours = s->ends.v};
-        FT_Raster_Params params = {.source = &outline, .gray_spans = on_spans, .user = s,
-                                   .flags = FT_RASTER_FLAG_AA | FT_RASTER_FLAG_DIRECT | FT_RASTER_FLAG_CLIP,
-                                   .clip_box = {a.x0, a.y0, a.x1, a.y1}};
+        FT_Outline outline = {.n_contours = (short)s->ends.n,
+                              .n_points = (short)s->points.n,
+                              .points = s->points.v,
+                              .tags = s->tags.v,
+                              .contours = s->ends.v};
+        FT_Raster_Params params = {
+            .source = &outline,
+            .gray_spans = on_spans,
+            .user = s,
+            .flags = FT_RASTER_FLAG_AA | FT_RASTER_FLAG_DIRECT | FT_RASTER_FLAG_CLIP,
+            .clip_box = {a.x0, a.y0, a.x1, a.y1}
+        };
         FT_Outline_Render(s->library, &outline, &params);
     }
     array_clear(&s->points);
@@ -83,7 +90,10 @@ static void end_contour(struct shapes *s)
 }
 
 /* One side of a cutting box: what lies at coordinate >= limit (sign 1) or <= limit (sign -1) stays. */
-struct side { bool across; float limit, sign; };
+struct side {
+    bool across;
+    float limit, sign;
+};
 
 static float beyond(struct side side, struct point p)
 {
@@ -163,7 +173,9 @@ static void add_segment(struct shapes *s, struct point a, struct point b, float 
 static void add_corner(struct shapes *s, struct point p, float half)
 {
     const float d = 0.70710678f;
+    /* clang-format off */
     static const signed char turn[CORNER][2] = {{2, 0}, {1, -1}, {0, -2}, {-1, -1}, {-2, 0}, {-1, 1}, {0, 2}, {1, 1}};
+    /* clang-format on */
     for (int i = 0; i < CORNER; i++) {
         float r = i % 2 ? half * d : half / 2;
         add_point(s, p.x + (float)turn[i][0] * r, p.y + (float)turn[i][1] * r);
@@ -181,10 +193,12 @@ static bool turns(struct point a, struct point b, struct point c)
 
 static bool within(struct point p, struct area a, float around)
 {
-    return p.x >= (float)a.x0 - around && p.x <= (float)a.x1 + around && p.y >= (float)a.y0 - around && p.y <= (float)a.y1 + around;
+    return p.x >= (float)a.x0 - around && p.x <= (float)a.x1 + around && p.y >= (float)a.y0 - around &&
+           p.y <= (float)a.y1 + around;
 }
 
-void shapes_polyline(struct shapes *s, const struct point *p, size_t n, float width, struct area area, shape_span *span, void *arg)
+void shapes_polyline(struct shapes *s, const struct point *p, size_t n, float width, struct area area, shape_span *span,
+                     void *arg)
 {
     float half = width / 2, around = width + 1;
     s->span = span;
@@ -192,7 +206,8 @@ void shapes_polyline(struct shapes *s, const struct point *p, size_t n, float wi
     for (size_t i = 0; i + 1 < n; i++) {
         struct point a = p[i], b = p[i + 1];
         if (cut_line(&a, &b, area, around)) add_segment(s, a, b, half);
-        if (i > 0 && width > 1 && turns(p[i - 1], p[i], p[i + 1]) && within(p[i], area, around)) add_corner(s, p[i], half);
+        if (i > 0 && width > 1 && turns(p[i - 1], p[i], p[i + 1]) && within(p[i], area, around))
+            add_corner(s, p[i], half);
         if (s->points.n > PIECE * SEGMENT_POINTS) rasterise(s, area);
     }
     rasterise(s, area);

@@ -125,8 +125,7 @@ struct letter font_letter(struct font *f, uint32_t character)
 {
     if (character < 128) return f->ascii[character];
     uint64_t known;
-    if (hmap_get_u64(&f->others, character, &known))
-        return (struct letter){(uint32_t)(known >> 32), (uint32_t)known};
+    if (hmap_get_u64(&f->others, character, &known)) return (struct letter){(uint32_t)(known >> 32), (uint32_t)known};
     struct letter l = letter_of(f, character);
     hmap_put_u64(&f->others, character, (uint64_t)l.index << 32 | l.advance);
     return l;

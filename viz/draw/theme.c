@@ -61,8 +61,15 @@ struct look theme_look(const struct theme *t, unsigned show)
 uint32_t theme_colour_of(const struct theme *t, uint32_t n)
 {
     static const uint8_t order[] = {HUE_BLUE, HUE_ORANGE, HUE_GREEN, HUE_PURPLE, HUE_SKY, HUE_VERMILLION, HUE_YELLOW};
-    static const struct { uint32_t with; float part; } tones[] = {
-        {0xff000000, 0}, {0xffffffff, 0.42f}, {0xff000000, 0.32f}, {0xffffffff, 0.22f}};
+    static const struct {
+        uint32_t with;
+        float part;
+    } tones[] = {
+        {0xff000000, 0    },
+        {0xffffffff, 0.42f},
+        {0xff000000, 0.32f},
+        {0xffffffff, 0.22f}
+    };
     uint32_t tone = n / sizeof order % 4;
     return theme_mix(t->hue[order[n % sizeof order]], tones[tone].with, tones[tone].part);
 }

@@ -42,7 +42,8 @@ static cairo_font_face_t *open_face(const struct font *font)
 {
     static const cairo_user_data_key_t key;
     struct own_font *f = xcalloc(1, sizeof *f);
-    if (FT_Init_FreeType(&f->library) || FT_New_Face(f->library, font->path, 0, &f->face)) return free_own_font(f), NULL;
+    if (FT_Init_FreeType(&f->library) || FT_New_Face(f->library, font->path, 0, &f->face))
+        return free_own_font(f), NULL;
     cairo_font_face_t *face = cairo_ft_font_face_create_for_ft_face(f->face, FT_LOAD_NO_HINTING);
     cairo_font_face_set_user_data(face, &key, f, free_own_font);
     return face;
@@ -50,7 +51,8 @@ static cairo_font_face_t *open_face(const struct font *font)
 
 static void set_colour(cairo_t *to, uint32_t argb)
 {
-    cairo_set_source_rgba(to, (argb >> 16 & 255) / 255.0, (argb >> 8 & 255) / 255.0, (argb & 255) / 255.0, (argb >> 24) / 255.0);
+    cairo_set_source_rgba(to, (argb >> 16 & 255) / 255.0, (argb >> 8 & 255) / 255.0, (argb & 255) / 255.0,
+                          (argb >> 24) / 255.0);
 }
 
 static void add_box(cairo_t *to, struct area a)
@@ -73,7 +75,8 @@ static void use_clip(struct pdf *p, uint32_t clip)
 static void set_pattern(cairo_t *to, uint32_t argb, enum pattern pattern)
 {
     const struct strokes *k = pattern_strokes(pattern);
-    cairo_surface_t *tile = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, &(cairo_rectangle_t){0, 0, PATTERN_TILE, PATTERN_TILE});
+    cairo_surface_t *tile = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA,
+                                                           &(cairo_rectangle_t){0, 0, PATTERN_TILE, PATTERN_TILE});
     cairo_t *c = cairo_create(tile);
     set_colour(c, argb);
     cairo_paint(c);
@@ -213,7 +216,8 @@ static void put_items(struct pdf *p)
 
 void vector_pdf(const struct draw_list *d, struct str *out)
 {
-    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(on_bytes, out, (double)d->w * PT_A_PX, (double)d->h * PT_A_PX);
+    cairo_surface_t *surface =
+        cairo_pdf_surface_create_for_stream(on_bytes, out, (double)d->w * PT_A_PX, (double)d->h * PT_A_PX);
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
     struct pdf p = {.d = d, .to = cairo_create(surface)};
     put_items(&p);

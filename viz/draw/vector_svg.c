@@ -131,12 +131,15 @@ static void define_pattern(struct svg *s, uint32_t argb, uint32_t pattern)
     if (!hmap_put_u64(&s->patterns, key, 1)) return;
     end_path(s);
     const struct strokes *k = pattern_strokes((enum pattern)pattern);
-    str_printf(s->out, "<pattern id=\"%sp%llx\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 0h8v8h-8z\"", s->prefix,
-               (unsigned long long)key);
+    str_printf(
+        s->out,
+        "<pattern id=\"%sp%llx\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 0h8v8h-8z\"",
+        s->prefix, (unsigned long long)key);
     put_colour(s->out, "fill", argb);
     str_append(s->out, "/><path d=\"");
     for (unsigned i = 0; i < k->n; i++)
-        str_printf(s->out, "M%g %gL%g %g", (double)k->v[i].x0, (double)k->v[i].y0, (double)k->v[i].x1, (double)k->v[i].y1);
+        str_printf(s->out, "M%g %gL%g %g", (double)k->v[i].x0, (double)k->v[i].y0, (double)k->v[i].x1,
+                   (double)k->v[i].y1);
     str_append_char(s->out, '"');
     put_colour(s->out, "stroke", theme_pattern_tone(argb));
     str_printf(s->out, " stroke-width=\"%g\"/></pattern>\n", (double)k->width);
@@ -154,7 +157,8 @@ static void put_fill(struct svg *s, uint32_t argb, uint32_t pattern)
 static bool joins(const struct svg *s, const struct item *i)
 {
     const struct item *o = &s->open;
-    return o->box.width == i->box.width && o->kind == i->kind && o->argb == i->argb && o->box.pattern == i->box.pattern && i->argb >> 24 == 255;
+    return o->box.width == i->box.width && o->kind == i->kind && o->argb == i->argb &&
+           o->box.pattern == i->box.pattern && i->argb >> 24 == 255;
 }
 
 static void put_filled_box(struct svg *s, const struct item *i, struct area a)
@@ -203,8 +207,8 @@ static struct area around(const struct point *p, size_t n, float width)
         x0 = fminf(x0, p[i].x), x1 = fmaxf(x1, p[i].x);
         y0 = fminf(y0, p[i].y), y1 = fmaxf(y1, p[i].y);
     }
-    return (struct area){(int)floorf(fmaxf(x0 - width, -far)), (int)floorf(fmaxf(y0 - width, -far)), (int)ceilf(fminf(x1 + width, far)),
-                         (int)ceilf(fminf(y1 + width, far))};
+    return (struct area){(int)floorf(fmaxf(x0 - width, -far)), (int)floorf(fmaxf(y0 - width, -far)),
+                         (int)ceilf(fminf(x1 + width, far)), (int)ceilf(fminf(y1 + width, far))};
 }
 
 /* One step of a path; along an axis it takes one number. */
@@ -271,7 +275,8 @@ static void put_text_item(struct svg *s, const struct item *i)
     const struct text_engine *t = s->d->text;
     const char *text = s->d->chars.v + i->text.first;
     struct area ink = {i->text.x, i->text.y - (int)text_ascent(t, i->text.face, i->text.size),
-                       i->text.x + (int)ceilf(i->text.width), i->text.y + (int)text_descent(t, i->text.face, i->text.size)};
+                       i->text.x + (int)ceilf(i->text.width),
+                       i->text.y + (int)text_descent(t, i->text.face, i->text.size)};
     if (area_empty(area_within(ink, s->d->clips.v[i->clip]))) return;
     use_clip_around(s, i, ink);
     end_path(s);
@@ -291,8 +296,7 @@ static void put_base64(struct str *out, const unsigned char *p, size_t n)
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < n; i += 3) {
         uint32_t three = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
-        for (int k = 0; k < 4; k++)
-            str_append_char(out, i + (size_t)k > n ? '=' : digits[three >> (18 - 6 * k) & 63]);
+        for (int k = 0; k < 4; k++) str_append_char(out, i + (size_t)k > n ? '=' : digits[three >> (18 - 6 * k) & 63]);
     }
 }
 
@@ -303,8 +307,7 @@ static void put_rects(struct svg *s, const struct raster_rects *r)
     end_path(s);
     for (size_t i = 0, to; i < r->all.n; i = to) {
         str_append(s->out, "<path shape-rendering=\"crispEdges\" d=\"");
-        for (to = i; to < r->all.n && r->all.v[to].argb == r->all.v[i].argb; to++)
-            put_box(s->out, r->all.v[to].area);
+        for (to = i; to < r->all.n && r->all.v[to].argb == r->all.v[i].argb; to++) put_box(s->out, r->all.v[to].area);
         str_append_char(s->out, '"');
         put_fill(s, r->all.v[i].argb, PATTERN_SOLID);
         str_append(s->out, "/>\n");
@@ -317,8 +320,11 @@ static void put_image(struct svg *s, const struct item *i, const struct raster *
     png_append(&png, r->argb, r->w, r->h, true);
     use_clip_around(s, i, (struct area){i->raster.x, i->raster.y, i->raster.x + (int)r->w, i->raster.y + (int)r->h});
     end_path(s);
-    str_printf(s->out, "<image x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" image-rendering=\"pixelated\" preserveAspectRatio=\"none\" "
-                       "xlink:href=\"data:image/png;base64,", i->raster.x, i->raster.y, r->w, r->h);
+    str_printf(s->out,
+               "<image x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" image-rendering=\"pixelated\" "
+               "preserveAspectRatio=\"none\" "
+               "xlink:href=\"data:image/png;base64,",
+               i->raster.x, i->raster.y, r->w, r->h);
     put_base64(s->out, (const unsigned char *)png.s, png.n);
     str_append(s->out, "\"/>\n");
     str_free(&png);
@@ -350,8 +356,10 @@ static void put_item(struct svg *s, const struct item *i)
 void vector_svg(const struct draw_list *d, const char *prefix, struct str *out)
 {
     struct svg s = {.d = d, .prefix = prefix, .out = out};
-    str_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"%g\" height=\"%g\" "
-                    "viewBox=\"0 0 %g %g\" font-family=\"" SANS_FAMILY "\" font-size=\"%g\" xml:space=\"preserve\">\n",
+    str_printf(out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"%g\" "
+               "height=\"%g\" "
+               "viewBox=\"0 0 %g %g\" font-family=\"" SANS_FAMILY "\" font-size=\"%g\" xml:space=\"preserve\">\n",
                (double)d->w, (double)d->h, (double)d->w, (double)d->h, (double)d->theme->font_size);
     for (size_t i = 0; i < d->items.n; i++)
         if (!area_empty(d->clips.v[d->items.v[i].clip])) put_item(&s, &d->items.v[i]);
