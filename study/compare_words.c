@@ -195,9 +195,21 @@ static void against_the_trend(struct str *out, const struct compare *c, const st
     }
 }
 
+/* In one run there is no interval that would weigh a difference; one that the figures do not even show is not worth a line. */
+static bool reads_alike(const struct paired *d, size_t m)
+{
+    struct str a = {0}, b = {0};
+    words_amount(&a, metric_at(m)->unit, d->mean_a);
+    words_amount(&b, metric_at(m)->unit, d->mean_b);
+    bool alike = str_equal(str_text(&a), str_text(&b));
+    str_free(&a);
+    str_free(&b);
+    return alike;
+}
+
 void compare_sentences(const struct compare *c, const struct compare_pair *p, struct str *out)
 {
-    struct str none = {0}, same = {0};
+    struct str none = {0}, same = {0}, alike = {0};
     size_t before = out->n;
     for (size_t i = 0; i < N_CLAIMS; i++) {
         size_t m = (size_t)metric_find(claims[i].metric);
@@ -210,6 +222,8 @@ void compare_sentences(const struct compare *c, const struct compare_pair *p, st
             append_topic(&same, claims[i].topic);
         else if (shown)
             sentence(out, c, p, &claims[i], m, about_bounds(c, p, m));
+        else if (reads_alike(d, m))
+            append_topic(&alike, claims[i].topic);
         else
             sentence(out, c, p, &claims[i], m, " in this one run");
         if (!strcmp(claims[i].metric, "mean_jct")) {
@@ -218,6 +232,7 @@ void compare_sentences(const struct compare *c, const struct compare_pair *p, st
         }
     }
     topics_line(out, "No difference shown in:", &none);
+    topics_line(out, "Alike to three digits:", &alike);
     topics_line(out, "Exactly the same:", &same);
     if (out->n == before) str_append(out, "Nothing happened that could be compared.\n");
 }

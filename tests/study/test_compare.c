@@ -278,6 +278,16 @@ static void test_one_replication(void **state)
     compare_text(&m.c, &text);
     assert_non_null(strstr(str_text(&text), "no interval can be given"));
     assert_null(strstr(str_text(&text), "95 % interval -")); /* no interval in the sentences */
+    assert_non_null(strstr(str_text(&text), "skip brings jobs to their end 49.3 s sooner")); /* 148 / 3 */
+    assert_null(strstr(str_text(&text), "Alike"));
+    /* 139 s and 139.0001 s read alike */
+    struct paired *jct = &m.c.pairs[0].metrics[metric_find("mean_jct")];
+    jct->mean_b = jct->mean_a + 1e-4;
+    jct->mean = 1e-4;
+    str_clear(&text);
+    compare_text(&m.c, &text);
+    assert_null(strstr(str_text(&text), "brings jobs to their end"));
+    assert_non_null(strstr(str_text(&text), "Alike to three digits: the mean time to completion"));
     str_free(&text);
     unmake(&m);
 }
