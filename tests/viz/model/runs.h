@@ -17,14 +17,11 @@
 #include "sim/simulate.h"
 #include "tests/support/any_scenario.h"
 
-/* A path below the folder; a few at a time. */
+/* A path below the folder; good until the program ends. */
 static inline const char *below(const char *top, const char *name)
 {
-    static char paths[4][256];
-    static unsigned next;
-    char *p = paths[next++ % 4];
-    snprintf(p, sizeof paths[0], "%s/%s", top, name);
-    return p;
+    static struct arena paths;
+    return path_join(&paths, top, name);
 }
 
 static inline void remove_top(const char *top)
