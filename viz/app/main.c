@@ -1,13 +1,288 @@
-/* main.c - trainyard-view: the window (SDL2) around viz/ui.
+/* main.c - trainyard-view: the arguments, and what is done without a window.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <SDL2/SDL.h>
-#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
-int main(void) {
-    SDL_version v;
-    SDL_GetVersion(&v);
-    printf("trainyard-view, SDL %d.%d.%d\n", v.major, v.minor, v.patch);
+#include "base/diag.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "base/version.h"
+#include "viz/app/app.h"
+#include "viz/ui/picture.h"
+#include "viz/ui/script.h"
+#include "viz/ui/time_axis.h"
+#include "viz/ui/view.h"
+
+/* ---- arguments ---- */
+
+enum { KEY_SIZE = 0x100, KEY_VIEW, KEY_AT, KEY_RANGE, KEY_SELECT, KEY_THEME, KEY_SCRIPT, KEY_DUMP, KEY_DUMP_ON_QUIT, KEY_FOLLOW, KEY_STILL, KEY_MAN,
+       KEY_REPLICATION, KEY_FONT, KEY_FILTER, KEY_BY_JOB };
+
+static const struct argp_option options[] = {
+    {"screenshot", 's', "FILE", 0, "Write a picture (.png, .svg, .pdf) instead of opening a window", 0},
+    {"size", KEY_SIZE, "WxH", 0, "Size of picture or window in pixels (default: 1280x800)", 0},
+    {"view", KEY_VIEW, "NAME", 0, "Begin with this view: gantt, map, curves, ledger, events, compare, job", 0},
+    {"at", KEY_AT, "TIME", 0, "Cursor: 2d 03:15, 90m, 12h", 0},
+    {"range", KEY_RANGE, "FROM:TO", 0, "Show this range of time; FROM..TO where the times have colons", 0},
+    {"select", KEY_SELECT, "WHAT", 0, "Select job:ID, node:NAME or event:NUMBER", 0},
+    {"filter", KEY_FILTER, "WORDS", 0, "Grey out jobs that do not match: \"queue:research gpus>=64\"", 0},
+    {"by-job", KEY_BY_JOB, 0, 0, "A row a job instead of a row a GPU", 0},
+    {"theme", KEY_THEME, "NAME", 0, "light, dark or contrast (default: light)", 0},
+    {"font-size", KEY_FONT, "PX", 0, "Size of type (default: 12)", 0},
+    {"replication", KEY_REPLICATION, "N", 0, "Of a tree of runs, show this replication (default: 0)", 0},
+    {"follow", KEY_FOLLOW, 0, 0, "Read on while the runs grow", 0},
+    {"no-animation", KEY_STILL, 0, 0, "\"Run until\" jumps instead of playing", 0},
+    {"script", KEY_SCRIPT, "FILE", 0, "Play keys, clicks and screenshots from a file (-: stdin) instead of opening a window", 0},
+    {"dump-state", KEY_DUMP, "json", 0, "Print what the picture tells instead of opening a window", 0},
+    {"dump-on-quit", KEY_DUMP_ON_QUIT, "FILE", 0, "Write the same to FILE when the window is closed", 0},
+    {"print-man", KEY_MAN, 0, 0, "Print the manual page", 0},
+    {0},
+};
+
+static void size_parse(struct app_options *o, const char *arg, struct argp_state *state)
+{
+    char behind;
+    if (sscanf(arg, "%5ux%5u%c", &o->w, &o->h, &behind) != 2 || o->w < 320 || o->h < 240 || o->w > 16384 || o->h > 16384)
+        argp_error(state, "--size %s: WIDTHxHEIGHT in pixels is needed, such as 1600x900; from 320x240 to 16384x16384", arg);
+}
+
+static int64_t moment_parse(const char *what, const char *arg, struct argp_state *state)
+{
+    int64_t ns = 0;
+    const char *wrong = time_parse(arg, &ns);
+    if (wrong) argp_error(state, "%s %s: %s", what, arg, wrong);
+    return ns;
+}
+
+/* "FROM..TO", or a colon: the only one, or the one in the middle. */
+static void range_parse(struct app_options *o, const char *arg, struct argp_state *state)
+{
+    const char *dots = strstr(arg, ".."), *cut = dots;
+    unsigned colons = 0;
+    for (const char *p = arg; *p; p++) colons += *p == ':';
+    if (!dots && colons % 2 == 0) argp_error(state, "--range %s: FROM:TO or FROM..TO is needed, such as 0:6h or 2d 03:15..2d 06:00", arg);
+    for (unsigned i = 0; !dots && i <= colons / 2; i++) cut = strchr(cut ? cut + 1 : arg, ':');
+    char *from = strndup(arg, (size_t)(cut - arg));
+    o->from_ns = moment_parse("--range", from, state);
+    o->to_ns = moment_parse("--range", cut + (dots ? 2 : 1), state);
+    free(from);
+    if (o->from_ns >= o->to_ns) argp_error(state, "--range %s: it must begin before it ends", arg);
+}
+
+static unsigned theme_parse(const char *arg, struct argp_state *state)
+{
+    for (unsigned i = 0; i < N_THEMES; i++)
+        if (strcmp(theme_names[i], arg) == 0) return i;
+    argp_error(state, "--theme %s: light, dark or contrast is needed", arg);
     return 0;
+}
+
+static void view_check(const char *arg, struct argp_state *state)
+{
+    struct str s = {0};
+    for (unsigned i = 0; i < n_view_kinds; i++) {
+        if (strcmp(view_kinds[i]->name, arg) == 0) return;
+        str_printf(&s, "%s%s", i ? ", " : "", view_kinds[i]->name);
+    }
+    argp_error(state, "--view %s: there is no such view; there are: %s", arg, str_text(&s));
+}
+
+static double number_parse(const char *what, const char *arg, double least, double most, struct argp_state *state)
+{
+    double x = 0;
+    if (units_parse_double(arg, &x) || x < least || x > most) argp_error(state, "%s %s: a number from %g to %g is needed", what, arg, least, most);
+    return x;
+}
+
+static void end_check(const struct app_options *o, struct argp_state *state)
+{
+    if (o->print_man) return;
+    if (o->n_runs == 0) argp_error(state, "RUN is missing: give the directory that `trainyard run -o` wrote");
+    if (o->screenshot && picture_ending_wrong(o->screenshot)) argp_error(state, "--screenshot %s: %s", o->screenshot, picture_ending_wrong(o->screenshot));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct app_options *o = state->input;
+    switch (key) {
+    case 's': o->screenshot = arg; return 0;
+    case KEY_SIZE: size_parse(o, arg, state); return 0;
+    case KEY_VIEW:
+        view_check(arg, state);
+        o->view = arg;
+        return 0;
+    case KEY_AT: o->at_ns = moment_parse("--at", arg, state); return 0;
+    case KEY_RANGE: range_parse(o, arg, state); return 0;
+    case KEY_SELECT: o->select = arg; return 0;
+    case KEY_FILTER: o->filter = arg; return 0;
+    case KEY_BY_JOB: o->by_job = true; return 0;
+    case KEY_THEME: o->theme = theme_parse(arg, state); return 0;
+    case KEY_FONT: o->font_scale = number_parse("--font-size", arg, 9, 36, state) / 12; return 0;
+    case KEY_REPLICATION: o->replication = (int64_t)number_parse("--replication", arg, 0, UINT32_MAX, state); return 0;
+    case KEY_FOLLOW: o->follow = true; return 0;
+    case KEY_STILL: o->still = true; return 0;
+    case KEY_SCRIPT: o->script = arg; return 0;
+    case KEY_DUMP:
+        if (strcmp(arg, "json") != 0) argp_error(state, "--dump-state %s: json is the only format", arg);
+        o->dump_state = true;
+        return 0;
+    case KEY_DUMP_ON_QUIT: o->dump_on_quit = arg; return 0;
+    case KEY_MAN: o->print_man = true; return 0;
+    case ARGP_KEY_ARG:
+        if (o->n_runs == UI_MAX_RUNS) argp_error(state, "two runs can be shown, not more");
+        o->runs[o->n_runs++] = arg;
+        return 0;
+    case ARGP_KEY_END: end_check(o, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp app_argp = {
+    options, parse, "RUN [RUN2]",
+    "Look at runs of trainyard: who held which GPU when, queues and ledgers over time, why jobs waited, and how two runs of the same jobs "
+    "differ. RUN is the directory of a run, or a tree of runs: then the first two approaches become A and B.\v"
+    "`?` in the window lists the keys; trainyard-view(1) has them too.\n"
+    "Exit: 0 ok, 2 wrong usage, 3 no run or a bad one, 4 a file or the display failed.\n"
+    "Example: trainyard run scenarios/demo.json -n 1 -r full -o out && trainyard-view out",
+    NULL, NULL, NULL};
+
+/* ---- what was asked for ---- */
+
+static int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int fail(int code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("trainyard-view: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return code;
+}
+
+static bool find_job(const struct ui *u, const char *id, struct ui_selection *to)
+{
+    for (unsigned run = 0; run < u->n_runs; run++) {
+        int32_t job = scene_find_job(u->runs[run].scene, id);
+        if (job < 0) continue;
+        *to = (struct ui_selection){.kind = SELECTED_JOB, .run = run, .job = job, .at_ns = -1};
+        return true;
+    }
+    return false;
+}
+
+static bool find_node(const struct ui *u, const char *name, struct ui_selection *to)
+{
+    for (unsigned run = 0; run < u->n_runs; run++)
+        for (uint32_t n = 0; n < u->runs[run].scene->n_nodes; n++)
+            if (strcmp(u->runs[run].scene->nodes[n].name, name) == 0) {
+                *to = (struct ui_selection){.kind = SELECTED_NODE, .run = run, .job = -1, .node = n, .at_ns = -1};
+                return true;
+            }
+    return false;
+}
+
+static bool find_event(const struct ui *u, const char *text, struct ui_selection *to)
+{
+    int64_t n;
+    if (units_parse_int64(text, &n) || n < 0 || n >= u->runs[0].scene->n_events) return false;
+    *to = (struct ui_selection){.kind = SELECTED_EVENT, .job = -1, .event = (uint32_t)n, .at_ns = u->runs[0].scene->events[n].time_ns};
+    return true;
+}
+
+static int apply_selection(struct ui *u, const char *what)
+{
+    struct ui_selection to;
+    bool found = strncmp(what, "job:", 4) == 0     ? find_job(u, what + 4, &to)
+                 : strncmp(what, "node:", 5) == 0  ? find_node(u, what + 5, &to)
+                 : strncmp(what, "event:", 6) == 0 ? find_event(u, what + 6, &to)
+                                                   : false;
+    if (!strchr(what, ':')) return fail(EXIT_USAGE, "--select %s: job:ID, node:NAME or event:NUMBER is needed", what);
+    if (!found) return fail(EXIT_INPUT, "--select %s: there is no such thing in these runs", what);
+    ui_select(u, &to);
+    return EXIT_OK;
+}
+
+static int apply(struct ui *u, const struct app_options *o)
+{
+    ui_event(u, &(struct ui_event){.kind = UI_RESIZE, .x = (float)o->w, .y = (float)o->h});
+    if (!u->n_runs) return EXIT_OK;
+    if (o->view) ui_view(u, o->view);
+    u->by_job = o->by_job;
+    if (o->from_ns >= 0) ui_window(u, o->from_ns, o->to_ns);
+    if (o->at_ns >= 0) ui_cursor(u, o->at_ns);
+    if (o->filter) {
+        char *err = NULL;
+        if (!ui_filter(u, o->filter, &err)) {
+            fail(EXIT_USAGE, "--filter %s", err);
+            free(err);
+            return EXIT_USAGE;
+        }
+    }
+    return o->select ? apply_selection(u, o->select) : EXIT_OK;
+}
+
+static int headless(struct ui *u, const struct app_options *o)
+{
+    struct diag d = {0};
+    char *err = NULL;
+    bool ok = !o->script || script_run(u, o->script, &d);
+    if (!ok) diag_print(&d, stderr);
+    diag_free(&d);
+    if (!ok) return EXIT_INPUT;
+    if (o->screenshot && !ui_picture_write(u, o->screenshot, &err)) ok = false;
+    if (ok && o->dump_state && !ui_dump_write(u, "-", &err)) ok = false;
+    if (!ok) fail(EXIT_IO, "%s", err);
+    free(err);
+    return ok ? EXIT_OK : EXIT_IO;
+}
+
+/* An error of the runs is told on stderr at once, and in the window where there is one. */
+static int show(const struct app_options *o, struct app_runs *runs, const struct text_engine *text)
+{
+    bool window = !o->screenshot && !o->script && !o->dump_state;
+    if (runs->error) fail(runs->code, "%s", runs->error);
+    if (runs->error && !window) return runs->code;
+    for (unsigned i = 0; i < runs->n; i++)
+        if (runs->scenes[i]->notes) fprintf(stderr, "trainyard-view: %s: %s", runs->scenes[i]->run->dir, runs->scenes[i]->notes);
+    struct ui_options uo = {o->theme, (float)o->font_scale, o->follow, window && !o->still, runs->error};
+    struct ui *u = ui_create(runs->scenes, runs->n, text, &uo);
+    int code = apply(u, o);
+    if (code == EXIT_OK) code = window ? app_window(u, o) : headless(u, o);
+    ui_destroy(u);
+    return code == EXIT_OK ? runs->code : code;
+}
+
+static void print_version(FILE *to, struct argp_state *state)
+{
+    (void)state;
+    fprintf(to, "trainyard-view %s\n", TRAINYARD_VERSION);
+}
+
+int main(int argc, char **argv)
+{
+    struct app_options o = {.w = 1280, .h = 800, .font_scale = 1, .at_ns = -1, .from_ns = -1, .to_ns = -1};
+    struct app_runs runs;
+    char *err = NULL;
+    argp_err_exit_status = EXIT_USAGE;
+    argp_program_version_hook = print_version;
+    argp_parse(&app_argp, argc, argv, 0, NULL, &o);
+    if (o.print_man) {
+        app_manual(stdout);
+        return EXIT_OK;
+    }
+    struct text_engine *text = text_create(&err);
+    if (!text) {
+        fail(EXIT_IO, "%s", err);
+        free(err);
+        return EXIT_IO;
+    }
+    app_open(&o, &runs);
+    int code = show(&o, &runs, text);
+    app_close(&runs);
+    text_destroy(text);
+    return code;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "viz/ui/memo.h"
 #include "viz/ui/private.h"
 
 /* ---- selection ---- */
@@ -113,7 +114,7 @@ void act_clear(struct ui *u, int unused)
     else if (u->isolated)
         u->isolated = 0;
     else if (u->filter)
-        filter_set(u, "", &err);
+        ui_filter(u, "", &err);
     free(err);
 }
 
@@ -175,6 +176,7 @@ void act_swap(struct ui *u, int unused)
     struct ui_run a = u->runs[0];
     u->runs[0] = u->runs[1];
     u->runs[1] = a;
+    memo_free_all(&u->memos); /* kept by the place of a run */
     u->selection.run ^= 1;
     u->private->until.run ^= 1;
     swap_moments(&u->private->back);

@@ -44,7 +44,8 @@ static const char *length(struct details *d, int64_t ns)
 {
     struct str s = {0};
     if (ns < 0) return "-";
-    units_format_duration(&s, ns);
+    if (ns == 0) return "0 s";
+    time_length(&s, ns);
     return kept(d, &s);
 }
 
@@ -162,7 +163,7 @@ static void job_facts(struct details *d, const struct both *b, const struct scen
     job_row(d, b, "roll-backs", of_rollbacks);
     job_row(d, b, "work", of_work);
     job_row(d, b, "redone", of_redone);
-    job_row(d, b, "held without work", of_held);
+    job_row(d, b, "held idle", of_held);
 }
 
 static void job_difference(const struct ui *u, struct details *d, const struct both *b)
@@ -175,7 +176,7 @@ static void job_difference(const struct ui *u, struct details *d, const struct b
         bool later = z[i] > a[i];
         struct str s = {0};
         str_printf(&s, "B %s ", what[i]);
-        units_format_duration(&s, later ? z[i] - a[i] : a[i] - z[i]);
+        time_length(&s, later ? z[i] - a[i] : a[i] - z[i]);
         str_printf(&s, " %s %s", later ? "later" : "earlier", later ? "▼" : "▲");
         struct detail *l = line(d, DETAIL_TEXT, kept(d, &s));
         l->argb = u->theme.role[later ? ROLE_LATER : ROLE_EARLIER];

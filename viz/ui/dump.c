@@ -128,7 +128,6 @@ static void dump_field(const struct ui *u, struct json_writer *w)
     static const char *const kinds[] = {NULL, "search", "goto", "queue"};
     const struct field *f = &u->private->field;
     text_member(w, "field", kinds[f->kind]);
-    if (f->kind == FIELD_NONE) return;
     text_member(w, "field_text", f->text);
     text_member(w, "field_error", f->error);
 }
@@ -192,6 +191,7 @@ static void dump_state(const struct ui *u, struct json_writer *w)
     double_member(w, "font_scale", (double)u->font_scale);
     seconds_member(w, "from_s", u->from_ns);
     seconds_member(w, "to_s", u->to_ns);
+    seconds_member(w, "window_s", u->to_ns - u->from_ns);
     seconds_member(w, "cursor_s", u->cursor_ns);
     seconds_member(w, "mark_from_s", u->mark_from_ns);
     seconds_member(w, "mark_to_s", u->mark_to_ns);
@@ -201,6 +201,10 @@ static void dump_state(const struct ui *u, struct json_writer *w)
     text_member(w, "area", areas[u->private->area]);
     int_member(w, "item", u->private->item);
     int_member(w, "focus", u->focus);
+    json_write_key(w, "scroll"); /* of each view, in its own rows or pixels */
+    json_write_array_inline(w);
+    for (unsigned i = 0; i < sizeof u->scroll / sizeof *u->scroll; i++) json_write_double(w, (double)u->scroll[i]);
+    json_write_end(w);
     bool_member(w, "playing", u->playing);
     double_member(w, "speed", u->speed);
     bool_member(w, "follow", u->follow);

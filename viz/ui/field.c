@@ -31,15 +31,16 @@ void filter_apply(struct ui *u)
     u->dirty = true;
 }
 
-void filter_set(struct ui *u, const char *text, char **err)
+bool ui_filter(struct ui *u, const char *text, char **err)
 {
     bool any = text[strspn(text, " ")] != 0;
     struct filter *f = any ? filter_parse(text, err) : NULL;
-    if (any && !f) return;
+    if (any && !f) return false;
     filter_free(u->filter);
     u->filter = f;
     snprintf(u->private->filter_words, FIELD_BYTES, "%s", text);
     filter_apply(u);
+    return true;
 }
 
 static void search_again(struct ui *u)
@@ -47,7 +48,7 @@ static void search_again(struct ui *u)
     struct field *f = &u->private->field;
     free(f->error);
     f->error = NULL;
-    if (f->kind == FIELD_SEARCH) filter_set(u, f->text, &f->error);
+    if (f->kind == FIELD_SEARCH) ui_filter(u, f->text, &f->error);
 }
 
 /* ---- open and close ---- */
@@ -77,7 +78,7 @@ static void field_cancel(struct ui *u)
 {
     struct field *f = &u->private->field;
     char *err = NULL;
-    if (f->kind == FIELD_SEARCH) filter_set(u, f->before, &err);
+    if (f->kind == FIELD_SEARCH) ui_filter(u, f->before, &err);
     free(err);
     field_close(u);
 }

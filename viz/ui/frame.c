@@ -236,26 +236,12 @@ static void pane_draw(struct ui *u, struct draw_list *d, const struct pane *p)
     draw_unclip(d);
 }
 
-static void cursor_label(struct ui *u, struct draw_list *d, struct box axis, struct box plot)
-{
-    struct str s = {0};
-    if (u->cursor_ns < u->from_ns || u->cursor_ns > u->to_ns) return;
-    time_text_in(&s, u->cursor_ns, u->to_ns - u->from_ns);
-    float w = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) + u->theme.pad;
-    float x = fminf(fmaxf(ui_x_of(u, plot, u->cursor_ns) - w / 2, plot.x), axis.x + axis.w - w);
-    struct box b = {roundf(x), axis.y + 1, ceilf(w), axis.h - 1};
-    draw_rect(d, b, ROLE_CURSOR);
-    ui_label(u, d, (struct box){b.x + b.w / 2, b.y, 0, b.h}, (struct text_style){.role = ROLE_TEXT_ON_ACCENT, .align = ALIGN_CENTRE}, str_text(&s));
-    str_free(&s);
-}
-
 static void axis_draw(struct ui *u, struct draw_list *d)
 {
     struct box axis = u->layout.axis, plot = ui_plot(u);
     if (axis.h <= 0) return;
     draw_rect(d, axis, ROLE_PANEL);
     time_axis_draw(u, d, axis, plot);
-    cursor_label(u, d, axis, plot);
 }
 
 void view_empty(const struct ui *u, struct draw_list *d, struct box b, const char *why, const char *what_to_do)

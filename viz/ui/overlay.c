@@ -14,10 +14,13 @@
 
 static void speed_text(const struct ui *u, struct str *to)
 {
-    struct str s = {0};
-    units_format_duration(&s, (int64_t)(u->speed * NS_PER_S));
-    str_printf(to, "%s %s/s", u->playing ? "▶" : "❚❚", str_text(&s));
-    str_free(&s);
+    static const struct {
+        double s;
+        const char *name;
+    } unit[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    unsigned i = 0;
+    while (i < 3 && u->speed < unit[i].s) i++;
+    str_printf(to, "%s %g %s/s", u->playing ? "▶" : "❚❚", u->speed / unit[i].s, unit[i].name);
 }
 
 static void matches_text(const struct ui *u, struct str *to)
@@ -39,7 +42,7 @@ static void status_right(const struct ui *u, struct str *to)
     str_append(to, "cursor ");
     time_text_in(to, u->cursor_ns, width);
     str_append(to, "   ·   ");
-    units_format_duration(to, width);
+    time_length(to, width);
     str_append(to, " in sight   ·   ");
     speed_text(u, to);
     for (unsigned i = 0; i < u->n_runs; i++)

@@ -43,7 +43,6 @@ struct field {
 };
 void field_key(struct ui *, int key, unsigned mods);
 void field_text(struct ui *, const char *text);
-void filter_set(struct ui *, const char *text, char **err); /* "" clears; err set: nothing changed */
 void filter_apply(struct ui *);                             /* passes[] anew */
 
 enum until { UNTIL_FAILURE, UNTIL_PREEMPTION, UNTIL_QUEUE };

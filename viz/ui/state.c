@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "viz/ui/memo.h"
 #include "viz/ui/private.h"
+#include "viz/ui/time_axis.h"
 
 enum { FIRST_WIDTH = 1280, FIRST_HEIGHT = 800, PLAY_SECONDS = 60 };
 
@@ -32,12 +33,10 @@ static void run_free(struct ui_run *r)
     free(r->passes);
 }
 
-/* A speed that plays the whole run in about a minute, as a number people say. */
+/* A speed that plays the whole run in about a minute, as a step of clocks. */
 static double first_speed(const struct ui *u)
 {
-    double want = (double)(ui_end(u) - ui_begin(u)) / NS_PER_S / PLAY_SECONDS, speed = 1;
-    while (speed < want) speed *= 2;
-    return speed;
+    return (double)time_step((ui_end(u) - ui_begin(u)) / PLAY_SECONDS, 1) / NS_PER_S;
 }
 
 static void scenes_changed(struct ui *u)
@@ -208,6 +207,11 @@ void ui_theme_set(struct ui *u, unsigned index, float scale)
     u->theme = theme_make(index, scale);
     if (u->private->colours.key[0]) colours_update(u);
     u->dirty = true;
+}
+
+void ui_font_scale(struct ui *u, float scale)
+{
+    ui_theme_set(u, u->theme_index, scale);
 }
 
 bool box_has(struct box b, float x, float y)

@@ -127,11 +127,16 @@ void act_play(struct ui *u, int unused)
     u->dirty = true;
 }
 
+/* The next step of clocks: 30 min/s, 1 h/s, 2 h/s ... */
 void act_speed(struct ui *u, int direction)
 {
-    double speed = direction > 0 ? u->speed * 2 : u->speed / 2;
-    if (speed < 1.0 / 1024 || speed > 1e9) return;
-    u->speed = speed;
+    int64_t now = (int64_t)(u->speed * NS_PER_S), next = time_step(now + 1, 1);
+    if (direction < 0) {
+        next = now;
+        for (int64_t below = now / 2; next >= now && below > 0; below /= 2) next = time_step(below, 1);
+    }
+    if (next < NS_PER_MS || next > 1000 * NS_PER_DAY) return;
+    u->speed = (double)next / NS_PER_S;
     u->dirty = true;
 }
 
@@ -170,7 +175,7 @@ void ui_tick(struct ui *u, double real_seconds)
 
 static bool is_meant(const struct record *r, enum until what)
 {
-    if (what == UNTIL_FAILURE) return scene_event_is_failure(r) && r->type != REC_JOB_EVICTED;
+    if (what == UNTIL_FAILURE) return scene_event_is_failure(r) && r->type != REC_JOB_EVICTED && r->type != REC_ROLLBACK;
     return r->type == REC_JOB_EVICTED && r->code == STOP_PREEMPTED;
 }
 

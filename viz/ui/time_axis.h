@@ -17,6 +17,8 @@
 int64_t time_step(int64_t span_ns, unsigned most_ticks); /* most_ticks >= 1 */
 int64_t time_first(int64_t from_ns, int64_t step_ns);    /* the first multiple at or after from_ns */
 void time_text(struct str *, int64_t ns, int64_t step_ns);
+/* A length of time: as base/units.h, without seconds from a day on. */
+void time_length(struct str *, int64_t ns);
 /* A moment as exactly as a window of that width deserves: a thousandth of it. */
 void time_text_in(struct str *, int64_t ns, int64_t window_ns);
 /* "2d 03:15", "01:30:30", "5s", "1h30m": as typed by people; a moment, or with "d", "h", "m", "s" a duration. NULL or what is wrong. */

@@ -124,6 +124,8 @@ void ui_tick(struct ui *, double seconds);  /* plays */
 void ui_grown(struct ui *);                 /* a scene changed: update levels of detail and curves, move the window when it stood at the end */
 void ui_draw(struct ui *, struct draw_list *);
 void ui_dump(struct ui *, struct json_writer *);
+bool ui_filter(struct ui *, const char *text, char **err); /* "": none; false: nothing changed, err (to free) says what is wrong */
+void ui_font_scale(struct ui *, float scale);              /* 1: type of 12 px */
 
 /* For views. */
 struct ui_run *ui_run(struct ui *, unsigned i);
