@@ -18,9 +18,10 @@
  * Rasters are for what has more parts than pixels: a block of ARGB that the view fills (one value a pixel); the vector back end merges
  * equal neighbours into rectangles. They belong to the list and live until the next draw_begin.
  *
- * draw_check finds what must not happen in a finished picture: text of which a part is cut off by its clip or the picture, text that lies outside of
- * the picture, and texts that overlap. It looks at the ink, not at the height of the line, and lets a pixel pass. What lies outside of a smaller clip (rows out
- * of sight) or below a box painted over it (a tooltip) is no fault. Cost: texts squared.
+ * draw_check finds what must not happen in a finished picture: text of which a part is cut off by the picture, or at its left or right by
+ * its clip; text that lies outside of the picture; and texts that overlap. It looks at the ink, not at the height of the line, and lets
+ * a pixel pass. No fault are rows at the upper and lower edge of a clip (it scrolls), what lies outside of it, and what is below a
+ * box painted over it (a tooltip). Cost: texts squared.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -43,18 +43,18 @@ static void name_text(struct str *out, const struct draw_list *d, const struct i
     str_printf(out, "\"%s\" at %d,%d", d->chars.v + i->text.first, i->text.x, i->text.y);
 }
 
-/* How much of the ink one clip takes away, each way; a pixel may. */
-static bool tell_cut(struct str *out, const struct draw_list *d, const struct item *i, struct area ink,
-                     struct area clip)
+/* How much of the ink is taken away, each way; a pixel may. Above and below, a pane's clip may take more: it scrolls. */
+static bool tell_cut(struct str *out, const struct draw_list *d, const struct item *i, struct area ink)
 {
+    struct area clip = d->clips.v[i->clip], picture = d->clips.v[0];
     const struct {
         const char *where;
         int px;
     } cuts[] = {
-        {"left",   clip.x0 - ink.x0},
-        {"right",  ink.x1 - clip.x1},
-        {"top",    clip.y0 - ink.y0},
-        {"bottom", ink.y1 - clip.y1}
+        {"left",   clip.x0 - ink.x0   },
+        {"right",  ink.x1 - clip.x1   },
+        {"top",    picture.y0 - ink.y0},
+        {"bottom", ink.y1 - picture.y1}
     };
     bool told = false;
     for (unsigned k = 0; k < sizeof cuts / sizeof cuts[0]; k++) {
@@ -73,7 +73,7 @@ static bool check_cut(const struct draw_list *d, size_t item, struct seen_texts 
     if (area_empty(ink)) return true;
     if (!area_empty(visible)) {
         array_push(&texts->all, (struct seen){item, ink, visible});
-        return !tell_cut(out, d, i, ink, clip);
+        return !tell_cut(out, d, i, ink);
     }
     if (i->clip) return true;
     name_text(out, d, i);

@@ -158,8 +158,8 @@ static void paint_raster(const struct brush *b, const struct raster *r, int x, i
 
 static void paint_item(struct brush *b, const struct draw_list *d, const struct item *i)
 {
-    const struct point *points =
-        d->points.v + (i->kind == ITEM_POLYGON || i->kind == ITEM_POLYLINE ? i->path.first : 0);
+    bool path = i->kind == ITEM_POLYGON || i->kind == ITEM_POLYLINE;
+    const struct point *points = path ? &d->points.v[i->path.first] : NULL;
     switch (i->kind) {
     case ITEM_FILL:
         set_brush(b, i->argb, i->box.pattern);

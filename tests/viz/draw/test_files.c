@@ -368,6 +368,7 @@ static void texts_that_are_cut_are_told(void **state)
     draw_clip(d, (struct box){10, 50, 100, 60});
     draw_text(d, 5, 80, &style, "HH");
     draw_text(d, 20, 200, &style, "out of sight");
+    draw_text(d, 40, 112, &style, "half a row");
     draw_unclip(d);
     expect_told(d, "\"HH\" at 5,80: 4 px cut off at the left\n");
 }
