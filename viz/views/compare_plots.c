@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "study/words.h"
+#include "viz/ui/time_axis.h"
 #include "viz/views/compare_page.h"
 #include "viz/views/plot.h"
 
@@ -80,13 +81,21 @@ static void fall_row(const struct falls *x, const struct waterfall_row *r, float
     str_free(&name);
 }
 
+/* Seconds have the steps of clocks. */
+static double fall_step(const struct falls *x, const char *unit)
+{
+    double span = x->high - x->low;
+    if (!strcmp(unit, "s") && span < 1e9) return (double)time_step((int64_t)(span * 1e9), 4) / 1e9;
+    return plot_scale_of(unit, fmax(fabs(x->low), fabs(x->high)), 3).step;
+}
+
 static void fall_axis(const struct falls *x, const char *unit, struct draw_list *d)
 {
     const struct theme *t = draw_theme(d);
-    struct plot_scale s = plot_scale_of(unit, fmax(fabs(x->low), fabs(x->high)), 3);
-    for (double v = ceil(x->low / s.step) * s.step; v <= x->high; v += s.step) {
+    double step = fall_step(x, unit);
+    for (double v = ceil(x->low / step) * step; v <= x->high; v += step) {
         float at = floorf(fall_x(x, v)) + 0.5f;
-        bool zero = fabs(v) < s.step / 2;
+        bool zero = fabs(v) < step / 2;
         struct str text = {0};
         draw_line(d, (struct point){at, x->plot.y}, (struct point){at, x->plot.y + x->plot.h}, t->role[zero ? ROLE_TEXT_DIM : ROLE_GRID], 1);
         if (zero) str_append(&text, "0");
@@ -123,7 +132,7 @@ void compare_waterfall_draw(const struct waterfall *w, const char *a, const char
     fall_numbers(&x, w->whole, y, compare_role(w->whole), d);
     float from = fall_x(&x, 0), to = fall_x(&x, w->whole->difference);
     draw_fill(d, (struct box){fminf(from, to), roundf(y - t->font_size * 0.75f), fmaxf(fabsf(to - from), 2), roundf(t->line * 0.6f)}, t->role[ROLE_TEXT], PATTERN_SOLID);
-    if (w->left_out) plot_text(d, x.name, y + t->line, ALIGN_LEFT, ROLE_TEXT_DIM, "%zu parts are equal in both; grey: no difference shown", w->left_out);
+    if (w->left_out) plot_text(d, x.name, y + t->line, ALIGN_LEFT, ROLE_TEXT_DIM, "%zu %s equal in both; grey: no difference shown", w->left_out, w->left_out == 1 ? "part is" : "parts are");
 }
 
 /* ---- waits: which part of the jobs waited no longer than so ---- */

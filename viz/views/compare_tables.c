@@ -236,6 +236,7 @@ void compare_metrics_draw(const struct ui *u, const struct compare_page *p, stru
         return;
     }
     struct metric_columns c = metric_columns_of(u, box);
+    if (p->c->replications < 2) c.forest_width = 0; /* no intervals to show */
     double most = widest(p, metric, n);
     float y = box.y + 0.8f * u->theme.line;
     name_cell(d, c.a, y, 7 * c.f, p->c->base);

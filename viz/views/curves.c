@@ -201,6 +201,26 @@ static void draw_stack(struct ui *u, unsigned run, struct box plot, const struct
     free(below);
 }
 
+/* The states that there are at the cursor, from the top of the stack down; beside the stack when it is shown alone. */
+static void draw_states(struct ui *u, unsigned run, struct box at, struct draw_list *d)
+{
+    unsigned shows[N_SHOWS], n = plot_stack_order(shows);
+    float x = at.x + u->theme.pad, y = at.y + 4 * u->theme.line, right = at.x + labels(u) - 4.8f * u->theme.font_size;
+    for (unsigned i = n; i-- > 0 && y + u->theme.line < at.y + at.h;) {
+        double gpus = value_at(u, run, CURVE_SHOW + shows[i], 1e-3, u->cursor_ns);
+        struct str name = {0}, value = {0};
+        if (gpus <= 0) continue;
+        plot_name(&name, show_name(shows[i]));
+        plot_amount_short(&value, "GPUs", gpus);
+        plot_swatch(d, x, y, plot_look(u, shows[i]));
+        float w = plot_text(d, right, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&value)), from = x + 1.4f * u->theme.font_size;
+        plot_text_within(d, from, y, right - w - from - u->theme.pad, ROLE_TEXT_DIM, str_text(&name));
+        y += u->theme.line;
+        str_free(&name);
+        str_free(&value);
+    }
+}
+
 static void draw_row(struct ui *u, const struct pane *pane, unsigned row, struct box at, struct draw_list *d)
 {
     struct box plot = plot_of(u, at);
@@ -221,6 +241,7 @@ static void draw_row(struct ui *u, const struct pane *pane, unsigned row, struct
     }
     draw_unclip(d);
     draw_value(u, pane->run, row, at, d);
+    if (rows[row].stack && u->large) draw_states(u, pane->run, at, d);
     free(col);
 }
 

@@ -75,7 +75,7 @@ struct half {
 static float labels(const struct ui *u)
 {
     unsigned runs[UI_MAX_RUNS];
-    return roundf((runs_shown(u, runs) > 1 ? 43.5f : 38.5f) * u->theme.font_size);
+    return roundf((runs_shown(u, runs) > 1 ? 43.5f : 40) * u->theme.font_size);
 }
 
 static float gutter(const struct ui *u)
@@ -162,7 +162,7 @@ static struct columns columns_of(const struct ui *u, struct box half, unsigned n
     struct columns c = {.name = x + u->theme.pad, .bar = x + 14.2f * f, .bar_width = (n > 1 ? 5.3f : 6.5f) * f};
     float at = c.bar + c.bar_width;
     for (unsigned i = 0; i < n; i++) c.value[i] = at += 6.2f * f;
-    c.last = at + (n > 1 ? 6.6f : 5) * f;
+    c.last = at + 6.6f * f;
     return c;
 }
 
@@ -170,6 +170,7 @@ static void draw_value(const struct ui *u, const struct ledger_table *t, unsigne
 {
     struct str s = {0};
     if (u->normalise && u->n_runs > 1) str_printf(&s, "%.2f %%", 100 * share_of(t, run, sum));
+    else if (sum && ledger_hours(t, sum) < 0.001) str_append(&s, "< 0.001");
     else words_number(&s, ledger_hours(t, sum));
     plot_text(d, x, y, ALIGN_RIGHT, role, "%s", str_text(&s));
     str_free(&s);

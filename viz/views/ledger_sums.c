@@ -113,7 +113,7 @@ static void add_records(struct ledger_table *t, const struct state_lines *at, un
 static const char *column_of(const struct run_ledger_row *row, enum ledger_by by)
 {
     const char *text = by == LEDGER_BY_TEAM ? row->team : by == LEDGER_BY_QUEUE ? row->queue : by == LEDGER_BY_KIND ? row->kind : row->group;
-    return text && *text ? text : by == LEDGER_BY_GROUP ? "(no group)" : "(no job's)";
+    return text && *text ? text : by == LEDGER_BY_GROUP ? "(no group)" : "(no job)";
 }
 
 void ledger_gpu_table(struct ledger_table *t, const struct ledger_source *s, unsigned n, enum ledger_by by)
