@@ -147,6 +147,11 @@ void actions_manual(struct str *to)
             str_free(&keys);
         }
     }
+    for (unsigned v = 0; v < n_view_kinds; v++) {
+        if (!view_kinds[v]->keys) continue;
+        str_printf(to, ".SS Only in %s\n", view_kinds[v]->title);
+        for (const struct view_key *k = view_kinds[v]->keys; k->key; k++) manual_entry(to, k->key, k->help);
+    }
     str_append(to, ".SS Mouse\n");
     for (unsigned i = 0; i < n_gestures; i++) manual_entry(to, gestures[i].what, gestures[i].help);
 }

@@ -185,6 +185,9 @@ static void sheet_walk(struct sheet *s)
             str_free(&keys);
         }
     }
+    const struct view_kind *kind = ui_kind(s->u);
+    if (kind && kind->keys) sheet_head(s, kind->title);
+    for (const struct view_key *k = kind ? kind->keys : NULL; k && k->key; k++) sheet_line(s, k->key, k->help);
     sheet_head(s, "Mouse");
     for (unsigned i = 0; i < n_gestures; i++) sheet_line(s, gestures[i].what, gestures[i].help);
 }
@@ -198,6 +201,8 @@ static void widest(const struct ui *u, float *keys, float *help)
         *help = fmaxf(*help, text_width(u->text, FACE_SANS, u->theme.font_size, actions[i].help));
         str_free(&s);
     }
+    for (const struct view_key *k = ui_kind(u) ? ui_kind(u)->keys : NULL; k && k->key; k++)
+        *help = fmaxf(*help, text_width(u->text, FACE_SANS, u->theme.font_size, k->help));
     for (unsigned i = 0; i < n_gestures; i++) {
         *keys = fmaxf(*keys, text_width(u->text, FACE_SANS, u->theme.font_size, gestures[i].what));
         *help = fmaxf(*help, text_width(u->text, FACE_SANS, u->theme.font_size, gestures[i].help));

@@ -29,6 +29,9 @@ struct hover {
     struct ui_selection selection;
 };
 
+/* A key of this view alone, for help and manual page. */
+struct view_key { const char *key, *help; };
+
 struct view_kind {
     const char *name, *title;  /* "gantt", "Gantt"; the key is its place: 1 ... */
     bool whole;                /* draws all runs at once: called once with the body's box */
@@ -41,6 +44,7 @@ struct view_kind {
     void (*wheel)(struct ui *, const struct pane *, float rows);               /* scroll; NULL: none */
     void (*dump)(struct ui *, const struct pane *, struct json_writer *);      /* members of an open object: all that the picture tells */
     unsigned legend;           /* enum view_legend, ored */
+    const struct view_key *keys; /* what `key` takes, up to one with key NULL; NULL: nothing */
 };
 
 /* Of view_kinds.c: to add a view, define `const struct view_kind view_NAME` and add its name there. */

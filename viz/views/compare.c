@@ -447,6 +447,13 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     if (p->c) dump_teams(w, p->c);
 }
 
+static const struct view_key keys[] = {
+    {"Tab", "next section"},
+    {"Up, Down", "next section or job"},
+    {"Enter", "select the job; again: open its page"},
+    {NULL, NULL},
+};
+
 const struct view_kind view_compare = {
     .name = "compare",
     .title = "Comparison",
@@ -456,5 +463,6 @@ const struct view_kind view_compare = {
     .key = key,
     .hover = hover,
     .wheel = wheel,
+    .keys = keys,
     .dump = dump,
 };

@@ -445,6 +445,13 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     json_write_end(w);
 }
 
+static const struct view_key keys[] = {
+    {"Up, Down", "choose a plot"},
+    {"Enter", "show it alone, or all; Esc: all"},
+    {"Shift+N", "the same scales in A and B, or own ones"},
+    {NULL, NULL},
+};
+
 const struct view_kind view_curves = {
     .name = "curves",
     .title = "Curves",
@@ -455,6 +462,7 @@ const struct view_kind view_curves = {
     .hover = hover,
     .click = click,
     .wheel = wheel,
+    .keys = keys,
     .dump = dump,
     .legend = LEGEND_GPUS,
 };

@@ -528,6 +528,13 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     json_write_end(w);
 }
 
+static const struct view_key keys[] = {
+    {"M", "sums by state, team, queue, kind, node group"},
+    {"Shift+N", "A and B on one scale, or as parts of their wholes"},
+    {"Up, Down", "scroll the sums"},
+    {NULL, NULL},
+};
+
 const struct view_kind view_ledger = {
     .name = "ledger",
     .title = "Ledgers",
@@ -539,5 +546,6 @@ const struct view_kind view_ledger = {
     .hover = hover,
     .click = click,
     .wheel = wheel,
+    .keys = keys,
     .dump = dump,
 };
