@@ -49,7 +49,7 @@ struct lod {
     int64_t finest_ns;        /* of a bucket */
     struct level level[MAX_LEVELS];
     unsigned n_levels;
-    uint8_t *shared;          /* by track: jobs share the GPU, spans overlap */
+    int64_t *longest;         /* by track on which jobs share the GPU, so that spans overlap: the longest; else 0 */
     size_t bytes;
     /* of the last query */
     struct bounds bounds[MAX_COARSER + 1];
@@ -139,11 +139,12 @@ static inline bool clip(const struct lod *l, const struct window *w, const struc
     return true;
 }
 
-/* The first span that may reach into the window: spans of a track that is not shared do not overlap. */
+/* The first span that may reach into the window. */
 static uint32_t first_span(const struct lod *l, uint32_t track, int64_t from_ns)
 {
+    int64_t longest = l->longest[track];
+    if (longest) return scene_seek(l->scene, l->set, track, from_ns < INT64_MIN + longest ? INT64_MIN : from_ns - longest);
     uint32_t i = scene_seek(l->scene, l->set, track, from_ns);
-    if (l->shared[track]) return 0;
     return i ? i - 1 : 0;
 }
 
@@ -228,24 +229,59 @@ static void walk_alone(const struct lod *l, uint32_t track, const struct window 
     }
 }
 
+/* The sums of a row: a binary tree with its leaves, the cells, from `leaves` on. Where many tracks meet, cells that a span fills wholly
+ * are added by halves of the row, quarters and so on, which go to the cells at the end. */
+struct sums {
+    struct sum *v;
+    unsigned leaves;
+    bool by_halves;
+};
+
+static void fill_sums(const struct sums *sums, unsigned from, unsigned to, float weight, const struct scene_span *s)
+{
+    struct sum *v = sums->v;
+    unsigned leaves = sums->leaves;
+    if (!sums->by_halves) {
+        for (unsigned k = from; k < to; k++) add_span(&v[leaves + k], weight, s);
+        return;
+    }
+    for (unsigned a = from + leaves, b = to + leaves; a < b; a >>= 1, b >>= 1) {
+        if (a & 1) add_span(&v[a++], weight, s);
+        if (b & 1) add_span(&v[--b], weight, s);
+    }
+}
+
 /* One track of several, or a shared one. */
-static void walk_into(const struct lod *l, uint32_t track, const struct window *w, struct sum *sums)
+static void walk_into(const struct lod *l, uint32_t track, const struct window *w, const struct sums *sums)
 {
     const struct scene_track *t = &l->scene->tracks[l->set][track];
+    struct sum *cells = sums->v + sums->leaves;
     for (uint32_t i = first_span(l, track, w->from_ns); i < t->n && t->v[i].from_ns < w->to_ns; i++) {
         const struct scene_span *s = &t->v[i];
-        float part = l->shared[track] ? (float)s->shares / 1000 : 1;
+        float part = l->longest[track] ? (float)s->shares / 1000 : 1;
         double x0, x1;
         if (!clip(l, w, s, &x0, &x1)) continue;
         unsigned i0 = (unsigned)x0, i1 = (unsigned)x1;
         if (i0 >= w->width) i0 = w->width - 1;
         if (i1 <= i0) {
-            add_span(&sums[i0], (float)(x1 - x0) * part, s);
+            add_span(&cells[i0], (float)(x1 - x0) * part, s);
             continue;
         }
-        add_span(&sums[i0], (float)(i0 + 1 - x0) * part, s);
-        for (unsigned k = i0 + 1; k < i1; k++) add_span(&sums[k], part, s);
-        if (i1 < w->width && x1 > i1) add_span(&sums[i1], (float)(x1 - i1) * part, s);
+        add_span(&cells[i0], (float)(i0 + 1 - x0) * part, s);
+        fill_sums(sums, i0 + 1, i1, part, s);
+        if (i1 < w->width && x1 > i1) add_span(&cells[i1], (float)(x1 - i1) * part, s);
+    }
+}
+
+static void push_down(const struct sums *sums)
+{
+    for (unsigned i = 1; i < sums->leaves; i++) {
+        const struct sum *p = &sums->v[i];
+        if (!p->any) continue;
+        for (unsigned c = 2 * i; c <= 2 * i + 1; c++) {
+            add(&sums->v[c], p->best, p->job, p->show, p->failure, p->many);
+            sums->v[c].taken += p->taken - p->best;
+        }
     }
 }
 
@@ -415,30 +451,35 @@ static unsigned parts_of(struct lod *l, uint32_t first, uint32_t n, const struct
     return k;
 }
 
-static struct sum *clear_sums(struct lod *l, unsigned width)
+enum { MANY_TRACKS = 16 };
+
+static struct sums clear_sums(struct lod *l, unsigned width, bool by_halves)
 {
-    if (width > l->cap_sums) {
-        l->cap_sums = width;
-        l->sums = xreallocarray(l->sums, width, sizeof *l->sums);
+    unsigned leaves = 1;
+    while (leaves < width) leaves *= 2;
+    if (2 * leaves > l->cap_sums) {
+        l->cap_sums = 2 * leaves;
+        l->sums = xreallocarray(l->sums, l->cap_sums, sizeof *l->sums);
     }
-    for (unsigned i = 0; i < width; i++) l->sums[i] = NO_SUM;
-    return l->sums;
+    for (unsigned i = by_halves ? 0 : leaves; i < (by_halves ? 2 * leaves : leaves + width); i++) l->sums[i] = NO_SUM;
+    return (struct sums){l->sums, leaves, by_halves};
 }
 
 static void sum_row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
 {
-    struct sum *sums = clear_sums(l, w->width);
+    struct sums sums = clear_sums(l, w->width, n > MANY_TRACKS);
     for (uint32_t t = first, size; t < first + n; t += size) {
         int level = level_for(l, t, first + n - t, w);
         size = level < 0 ? 1 : UINT32_C(1) << (2 * level);
         if (level < 0) {
-            walk_into(l, t, w, sums);
+            walk_into(l, t, w, &sums);
         } else {
             struct part p = part_of(l, block_of(l, (unsigned)level, t), w, size);
-            read_into(&p, w->width, sums);
+            read_into(&p, w->width, sums.v + sums.leaves);
         }
     }
-    for (unsigned i = 0; i < w->width; i++) cells[i] = cell_of(&sums[i], 1 / (float)n);
+    if (sums.by_halves) push_down(&sums);
+    for (unsigned i = 0; i < w->width; i++) cells[i] = cell_of(&sums.v[sums.leaves + i], 1 / (float)n);
 }
 
 static void row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
@@ -447,7 +488,7 @@ static void row(struct lod *l, uint32_t first, uint32_t n, const struct window *
     unsigned k = parts_of(l, first, n, w, parts);
     if (k == 1) read_alone(parts, w->width, cells);
     else if (k) read_parts(parts, k, w->width, cells);
-    else if (n == 1 && !l->shared[first]) walk_alone(l, first, w, cells);
+    else if (n == 1 && !l->longest[first]) walk_alone(l, first, w, cells);
     else sum_row(l, first, n, w, cells);
 }
 
@@ -468,19 +509,23 @@ static void forget(struct lod *l)
         for (uint32_t i = 0; i < l->level[k].n; i++) free(l->level[k].v[i].buckets);
         free(l->level[k].v);
     }
-    free(l->shared);
+    free(l->longest);
     l->n_levels = 0;
     l->bytes = 0;
     for (unsigned k = 0; k <= MAX_COARSER; k++) l->bounds[k].of = (struct window){0};
 }
 
-static bool is_shared(const struct lod *l, uint32_t track)
+static int64_t longest_if_shared(const struct lod *l, uint32_t track)
 {
     const struct scene_track *t = &l->scene->tracks[l->set][track];
-    if (l->set == SCENE_JOBS) return false;
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->v[i].shares != 1000) return true;
-    return false;
+    int64_t longest = 0;
+    bool shared = false;
+    for (uint32_t i = 0; i < t->n; i++) {
+        int64_t ns = end_of(l, &t->v[i]) - t->v[i].from_ns;
+        shared |= l->set == SCENE_GPUS && t->v[i].shares != 1000;
+        if (ns > longest) longest = ns;
+    }
+    return shared ? longest : 0;
 }
 
 static void add_level(struct lod *l, uint32_t tracks)
@@ -538,8 +583,8 @@ static void build(struct lod *l)
 {
     uint32_t tracks = l->scene->n_tracks[l->set];
     l->finest_ns = l->scene->end_ns / MOST_BUCKETS + 1;
-    l->shared = xcalloc(tracks + 1, 1);
-    for (uint32_t t = 0; t < tracks; t++) l->shared[t] = is_shared(l, t);
+    l->longest = xcalloc(tracks + 1, sizeof *l->longest);
+    for (uint32_t t = 0; t < tracks; t++) l->longest[t] = longest_if_shared(l, t);
     if (tracks == 0) return;
     do add_level(l, tracks);
     while (l->level[l->n_levels - 1].n > 1 && l->n_levels < MAX_LEVELS);
