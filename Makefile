@@ -1,7 +1,7 @@
 # Trainyard. Two targets are enough: `make demo` and `make check`; `make help` lists the rest.
 #
 # Every *.c below the product folders goes into one static library; every cli/ file into bin/trainyard, every
-# viz/app/ file into bin/trainyard-view;
+# viz/app/ file into bin/trainyard-view, real/worker/main*.c into the bin/trainyard-worker of its name;
 # every tests/**/test_*.c becomes one test program. New files need no entry here.
 
 CC       ?= cc
@@ -22,7 +22,8 @@ LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lcairo -lfreetype -lpng -lz -
 CPPFLAGS += -isystem /usr/include/freetype2 -isystem /usr/include/cairo
 
 PARTS    := base models input run sim real study viz
-LIB_SRC  := $(sort $(filter-out viz/app/%,$(shell find $(PARTS) -name '*.c' 2>/dev/null)))
+WORKER_SRC := $(wildcard real/worker/main*.c)
+LIB_SRC  := $(sort $(filter-out viz/app/% $(WORKER_SRC),$(shell find $(PARTS) -name '*.c' 2>/dev/null)))
 CLI_SRC  := $(sort $(wildcard cli/*.c))
 VIEW_SRC := $(sort $(wildcard viz/app/*.c))
 TEST_SRC := $(sort $(shell find tests -name 'test_*.c' 2>/dev/null))
@@ -37,11 +38,13 @@ TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/%.o)
 TESTS    := $(TEST_SRC:%.c=$(BUILD)/%)
 BENCHES  := $(BENCH_SRC:%.c=$(BUILD)/%)
 LIB      := $(BUILD)/libtrainyard.a
+# Where MPI is, the worker is also built on it.
+MPICC    := $(shell command -v mpicc)
 
 SHELL    := /bin/bash
 
 .PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang check-mutations seed-faults test bench fuzz \
         install clean help headers
-all: $(BIN)/trainyard $(BIN)/trainyard-view
+all: $(BIN)/trainyard $(BIN)/trainyard-view $(BIN)/trainyard-worker $(if $(MPICC),$(BIN)/trainyard-worker-mpi)
 
 include build-rules.mk

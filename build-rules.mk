@@ -16,6 +16,17 @@ $(BIN)/trainyard-view: $(VIEW_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) $(VIEW_OBJ) $(LIB) -lSDL2 $(LDLIBS) -o $@
 
+WORKER_LIBS := -lcjson -lz -lpthread -lm
+
+$(BIN)/trainyard-worker: $(BUILD)/real/worker/main.o $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) $< $(LIB) $(WORKER_LIBS) -o $@
+
+# MPI's headers and libraries are known to its compiler's wrapper alone.
+$(BIN)/trainyard-worker-mpi: real/worker/main_mpi.c $(LIB)
+	@mkdir -p $(@D)
+	$(MPICC) $(CPPFLAGS) -std=gnu11 $(OPT) -g $(SAN) -Wno-cast-function-type $< $(LIB) $(LDFLAGS) $(WORKER_LIBS) -o $@
+
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_LIB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) $< $(TEST_LIB_OBJ) $(LIB) -lcmocka $(LDLIBS) -o $@
@@ -77,6 +88,7 @@ check-all: all $(TESTS) headers
 	@bash tests/house/manual.sh $(BIN)/trainyard
 	@bash tests/house/commands.sh $(BIN)/trainyard
 	@bash tests/house/readme.sh $(BIN)/trainyard
+	@bash tests/house/worker.sh $(BIN)/trainyard-worker
 	@bash tests/house/run_tests.sh $(TESTS) | tee $(BUILD)/tests.log; test $${PIPESTATUS[0]} = 0
 	@tail -1 $(BUILD)/tests.log > $(BUILD)/tests.count
 
@@ -106,10 +118,11 @@ seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard
-	install -m 755 $(BIN)/trainyard $(BIN)/trainyard-view $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BIN)/trainyard $(BIN)/trainyard-view $(BIN)/trainyard-worker $(DESTDIR)$(PREFIX)/bin/
 	cp -r scenarios/. $(DESTDIR)$(PREFIX)/share/trainyard/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(BIN)/trainyard --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard.1
+	$(BIN)/trainyard-worker --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard-worker.1
 	$(BIN)/trainyard --print-man-scenario > $(DESTDIR)$(PREFIX)/share/man/man5/trainyard-scenario.5
 	$(BIN)/trainyard --print-bash-completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/trainyard
 

@@ -1,0 +1,57 @@
+/* train.h - data-parallel training: the loop of one rank.
+ *
+ * A step: wait for the batch, add up the gradients of this rank's share of it, sum them over ranks with one all-reduce, update.
+ * Behind the gradient the same all-reduce carries the loss and three counts that all ranks must agree on in the same step: who
+ * has been asked to stop, whose part of the checkpoint under way is written, whose has failed. So all stop, or name a
+ * checkpoint, in the same step, with no message beside.
+ *
+ * Checkpoints: before step N, N a multiple of `every`, and at the end. Sync: training stands until all parts are written. Async:
+ * it goes on, and rank 0 gives the name in the step in which it learns that all are written; a next one waits for that.
+ * Resume: rank 0 loads and sends it to all. Momentum, step and so the order of data go on as if nothing had been; at the same
+ * number of ranks the weights are bit for bit those of an undisturbed run.
+ *
+ *     int code = train(&options, &world, comm, &log);     // 0, 3, 4, or 130 after SIGTERM or SIGINT
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_REAL_WORKER_TRAIN_H
+#define TRAINYARD_REAL_WORKER_TRAIN_H
+
+#include "real/worker/checkpoint.h"
+#include "real/worker/comm.h"
+#include "real/worker/dataset.h"
+#include "real/worker/fault.h"
+#include "real/worker/model.h"
+#include "real/worker/steplog.h"
+
+#define TRAIN_RESUME_NEWEST (-1)
+#define TRAIN_RESUME_NONE   (-2)
+
+struct train_options {
+    const char *data;
+    int hidden[MODEL_LAYERS_MAX - 1], n_hidden;
+    uint32_t batch; /* of all ranks together */
+    int64_t steps;
+    double rate, momentum;
+    int64_t warmup; /* steps over which the rate grows to its value */
+    uint64_t seed;
+    int prefetch;
+    int64_t pace_ns; /* computing a step takes at least this long */
+
+    const char *checkpoints; /* directory; NULL: none */
+    int64_t every;
+    struct saver_options saver;
+    bool async;
+    int64_t resume; /* a step, or TRAIN_RESUME_ */
+
+    const struct fault *faults;
+    size_t n_faults;
+    const volatile int *stop; /* set when asked to */
+};
+
+/* What all ranks must run with alike, with the data's checksum. */
+uint64_t train_settings(const struct train_options *, const struct dataset *);
+
+int train(const struct train_options *, const struct dataset *, struct comm *, struct steplog *, struct start_record *);
+
+#endif

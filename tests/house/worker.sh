@@ -1,0 +1,131 @@
+#!/bin/bash
+# worker.sh - trainyard-worker as people and controllers call it: exit codes, messages, records, faults, signals, kills.
+#
+#     tests/house/worker.sh WORKER
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+cd "$(dirname "$0")/../.." || exit 2
+worker=${1:-bin/trainyard-worker}
+out=$(mktemp -d) || exit 2
+declare -a pids=()
+trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$out"' EXIT
+bad=0 n=0
+complain() { echo "worker: $*" >&2; bad=1; }
+
+expect() { # exit code, pattern on stdout ("" none), pattern on stderr ("" none), arguments ...
+    local code=$1 stdout=$2 stderr=$3 got stream
+    shift 3
+    n=$((n + 1))
+    "$worker" "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+    got=$?
+    [ $got = "$code" ] || complain "$*: exit $got, not $code: $(head -3 "$out/stderr")"
+    for stream in stdout stderr; do
+        if [ -z "${!stream}" ]; then
+            [ ! -s "$out/$stream" ] || complain "$*: $stream is not empty: $(head -1 "$out/$stream")"
+        else
+            grep -q -- "${!stream}" "$out/$stream" || complain "$*: no \"${!stream}\" on $stream"
+        fi
+    done
+}
+
+data="--data $out/data"
+expect 0 "" "" --make-data "$out/data" --samples 600 --features 8 --classes 3
+expect 0 '"reason": "done"' "" $data --batch 100 --steps 30
+expect 0 "Usage" "" --help
+expect 2 "" "data is missing"
+expect 2 "" "all is given by options" $data what
+expect 2 "" "whole number from 1" $data --batch 0
+expect 2 "" 'did you mean "ring"' $data --algorithm rin
+expect 2 "" "needs @STEP" $data --fault crash
+expect 2 "" "needs --checkpoint" $data --resume 10
+expect 2 "" "duration such as" $data --pace fast
+expect 2 "" "number from 0 to below 1" $data --momentum 1
+expect 2 "" "whole number from 1 to 65536" $data --hidden 8,,8
+expect 3 "" "fewer than a batch of 601" $data --batch 601
+expect 3 "" "No such file" --data "$out/none"
+expect 3 "" "is no data set" --data tests/house/worker.sh
+expect 4 "" "cannot open" $data --log "$out/none/log"
+expect 4 "start" "cannot write" $data --batch 100 --steps 2 --prometheus "$out/none/prom"
+RANK=1 expect 3 "" "environment: WORLD_SIZE: is not set" $data
+RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 expect 4 "" "cannot reach the meeting place" $data --rendezvous-timeout 200ms
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 expect 4 "" "1 of 2 ranks came in time" $data --rendezvous-timeout 200ms
+
+# Checkpoints: resumed from, rolled back to, of another model, damaged.
+saved="$data --batch 100 --every 10 --keep 9 --checkpoint $out/saved --log-every 1000"
+weights() { sed -n 's/.*"weights": "\([0-9a-f]*\)".*/\1/p' "$out/stdout"; }
+expect 0 '"step": 40,' "" $saved --steps 40
+whole=$(weights)
+rm -rf "$out/saved"
+expect 0 '"resumed_step": -1' "" $saved --steps 20
+expect 0 '"resumed_step": 20' "" $saved --steps 40
+[ "$(weights)" = "$whole" ] || complain "resumed training ends with other weights"
+expect 0 '"resumed_step": 10' "" $saved --steps 40 --resume 10
+[ "$(weights)" = "$whole" ] || complain "training rolled back ends with other weights"
+expect 3 "" "no such checkpoint" $saved --steps 40 --resume 11
+expect 3 "" "of another model" $saved --steps 40 --hidden 4
+truncate -s -1 "$out/saved/step-0000000040/shard-0000-of-0001"
+expect 0 '"resumed_step": 30' "step-0000000040.*cut off, or has bytes too many" $saved --steps 40
+[ "$(weights)" = "$whole" ] || complain "training past a damaged checkpoint ends with other weights"
+expect 4 '"ok": false' "the store is down" $saved --steps 60 --fault store-down@45:1h
+expect 0 '"ok": true' "the store is down" $saved --steps 70 --fault store-down@49:100ms --pace 20ms
+rm -rf "$out/saved"
+"$worker" $saved --steps 100000 --pace 1ms >"$out/stdout" 2>"$out/stderr" &
+pids=($!)
+until grep -q '"checkpoint"' "$out/stdout" || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.05; done
+kill -TERM "${pids[0]}"
+wait "${pids[0]}"
+[ $? = 130 ] || complain "SIGTERM does not end with 130"
+stopped=$(sed -n 's/.*"end".*"step": \([0-9]*\),.*"stopped".*/\1/p' "$out/stdout")
+[ -d "$out/saved/$(printf step-%010d "${stopped:-0}")" ] || complain "SIGTERM at step $stopped left no checkpoint of it"
+
+# Two ranks: a fault on one, and what the other says.
+pair() { # exit codes wanted, pattern on rank 0's stderr, arguments ...
+    local want=$1 pattern=$2 port=$((20000 + RANDOM % 20000)) r codes=
+    shift 2
+    n=$((n + 1))
+    pids=()
+    for r in 0 1; do
+        RANK=$r WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$worker" $data --batch 100 "$@" >"$out/out$r" 2>"$out/err$r" &
+        pids+=($!)
+    done
+    for r in "${pids[@]}"; do wait "$r" 2>/dev/null; codes="$codes$? "; done
+    pids=()
+    [ "$codes" = "$want " ] || complain "$*: ranks end with $codes, not $want: $(cat "$out"/err*)"
+    if [ -z "$pattern" ]; then [ ! -s "$out/err0" ] || complain "$*: $(cat "$out/err0")"; else
+        grep -q "$pattern" "$out/err0" || complain "$*: rank 0 does not say \"$pattern\": $(cat "$out/err0")"
+    fi
+}
+for transport in shm tcp; do
+    pair "0 0" "" --steps 30 --transport $transport
+    pair "4 137" "rank 1 is gone" --steps 30 --transport $transport --fault crash@7/1
+    pair "4 9" "rank 1 is gone" --steps 30 --transport $transport --fault exit@7:9/1
+    pair "4 4" "no answer from rank 1" --steps 30 --transport $transport --fault hang@7:1s/1 --collective-timeout 300ms
+done
+# Steps paced at 20 ms take that long; slowed three times from step 5 on, the 10 steps take 5 x 20 + 5 x 60 ms at least.
+SECONDS_BEFORE=$(date +%s%N)
+pair "0 0" "" --steps 10 --pace 20ms --fault slow@5:3/1
+[ $((($(date +%s%N) - SECONDS_BEFORE) / 1000000)) -ge 400 ] || complain "slow@5:3 is not slow"
+
+# The metrics are Prometheus text; promtool checks them where it is.
+expect 0 "" "" $data --batch 100 --steps 30 --log "$out/log" --prometheus "$out/prom"
+grep -q '^trainyard_worker_step{rank="0"} 29$' "$out/prom" || complain "no last step in the metrics"
+grep -q '^trainyard_worker_steps_total{rank="0"} 30$' "$out/prom" || complain "no count of steps in the metrics"
+if command -v promtool >/dev/null; then promtool check metrics <"$out/prom" >"$out/lint" 2>&1 || complain "$(cat "$out/lint")"; fi
+python3 - "$out/log" <<'PYTHON' || bad=1
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert [l["event"] for l in lines] == ["start"] + ["step"] * 30 + ["end"], "events"
+steps = lines[1:-1]
+assert [l["step"] for l in steps] == list(range(30)), "steps"
+assert steps[-1]["loss"] < steps[0]["loss"] / 2, "the loss does not go down"
+for l in steps:
+    parts = l["data_s"] + l["compute_s"] + l["communication_s"] + l["checkpoint_s"]
+    assert parts <= l["step_s"] + 1e-9, "parts are more than the whole: %r" % l
+PYTHON
+if command -v man >/dev/null; then
+    warnings=$("$worker" --print-man | LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z - 2>&1 >/dev/null)
+    [ -z "$warnings" ] || complain "man: $warnings"
+fi
+bash tests/live/kills.sh "$worker" "${WORKER_KILLS:-8}" || bad=1
+[ $bad = 0 ] && echo "worker: $n calls end, print and train as they should"
+exit $bad
