@@ -6,7 +6,8 @@
  * Grounds are ROLE_BACKGROUND, _PANEL (beside the plots), _BAR (title, tabs, status), and ROLE_SELECTION and ROLE_HOVER, which are
  * translucent and lie over any of them. Roles for text on all of these: ROLE_TEXT, _TEXT_DIM, _ACCENT, _EARLIER, _LATER, _FAILURE, _WARNING:
  * contrast at least 4.5 in light and dark, 7 in contrast (WCAG 2.1, criteria 1.4.3 and 1.4.6; a test computes it). ROLE_TEXT_ON_ACCENT
- * stands on ROLE_ACCENT. ROLE_GRID, _BORDER, _CURSOR are lines; ROLE_GREYED fills what a filter keeps back.
+ * stands on ROLE_ACCENT. ROLE_GRID, _BORDER, _CURSOR are lines (_CURSOR also around what is selected among coloured areas, where an accent
+ * would drown); ROLE_GREYED fills what a filter keeps back.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

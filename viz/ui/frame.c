@@ -207,10 +207,11 @@ static void mark_draw(struct ui *u, struct draw_list *d, struct box plot)
     if (u->mark_from_ns < 0) return;
     float a = fmaxf(ui_x_of(u, plot, u->mark_from_ns), plot.x), b = fminf(ui_x_of(u, plot, u->mark_to_ns), plot.x + plot.w);
     if (b <= a) return;
-    uint32_t argb = u->theme.role[ROLE_SELECTION];
+    uint32_t argb = u->theme.role[ROLE_ACCENT];
+    draw_rect(d, (struct box){a, plot.y, b - a, plot.h}, ROLE_SELECTION);
     draw_line(d, (struct point){a, plot.y}, (struct point){a, plot.y + plot.h}, argb, 2);
     draw_line(d, (struct point){b, plot.y}, (struct point){b, plot.y + plot.h}, argb, 2);
-    draw_rect(d, (struct box){a, plot.y, b - a, 3}, ROLE_SELECTION);
+    draw_rect(d, (struct box){a, plot.y, b - a, 3}, ROLE_ACCENT);
 }
 
 static void cursor_draw(struct ui *u, struct draw_list *d, struct box plot)

@@ -342,7 +342,7 @@ void compare_jobs_draw(const struct ui *u, const struct compare_page *p, struct 
         const struct job_pair *j = compare_row_job(p, row);
         float y = box.y + compare_row_y(u, p, row);
         struct box at = {box.x, roundf(y - 0.8f * u->theme.line), box.w, u->theme.line};
-        if (j->a == selected) draw_frame(d, at, u->theme.role[ROLE_SELECTION], 1.5f);
+        if (j->a == selected) draw_frame(d, at, u->theme.role[ROLE_ACCENT], 1.5f);
         if (row == focus_row) draw_rect(d, at, ROLE_HOVER);
         job_row(d, p, &c, j, y, box.x + box.w);
     }

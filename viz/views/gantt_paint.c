@@ -87,7 +87,7 @@ static void label(struct painter *p, struct box b, const struct lod_cell *c)
     if (p->g->rows.set == SCENE_GPUS && c->job >= 0) str_append(&text, s->jobs[c->job].id);
     else words_name(&text, show_name(c->show));
     float w = text_width(u->text, FACE_SANS, size, str_text(&text));
-    struct text_style style = {.size = size, .argb = widget_ink(p->last.argb)};
+    struct text_style style = {.size = size, .argb = theme_text_on(p->last.argb)};
     if (w + 8 <= b.w) draw_text(p->d, b.x + 4, widget_baseline(u, b, size), &style, str_text(&text));
     str_free(&text);
 }
@@ -163,7 +163,7 @@ static bool is_chosen(const struct painter *p, unsigned x, unsigned y)
 
 static void outline(struct painter *p)
 {
-    uint32_t *over = draw_raster(p->d, p->g->area), argb = p->g->ui->theme.role[ROLE_SELECTION];
+    uint32_t *over = draw_raster(p->d, p->g->area), argb = p->g->ui->theme.role[ROLE_CURSOR];
     for (unsigned y = 0; y < p->h; y++)
         for (unsigned x = 0; x < p->w; x++) {
             if (!is_chosen(p, x, y)) continue;

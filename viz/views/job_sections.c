@@ -150,7 +150,7 @@ static void strip_span(struct job_column *c, float y, float h, int64_t from, int
     draw_fill(c->d, b, argb, b.w >= 4 ? theme_look(&u->theme, show).pattern : PATTERN_SOLID);
     struct str name = {0};
     words_name(&name, show_name(show));
-    struct text_style style = {.argb = widget_ink(argb)};
+    struct text_style style = {.argb = theme_text_on(argb)};
     if (h >= u->theme.font_size + 2 && text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&name)) + 8 < b.w)
         draw_text(c->d, x0 + 4, widget_baseline(u, b, u->theme.font_size), &style, str_text(&name));
     str_free(&name);

@@ -120,7 +120,7 @@ static void cell_text(const struct map *m, struct draw_list *d, struct box b, co
     const struct ui *u = m->ui;
     float size = u->theme.font_size;
     const char *id = g->job >= 0 ? m->run->scene->jobs[g->job].id : "";
-    struct text_style style = {.argb = widget_ink(argb), .align = ALIGN_CENTRE, .max_width = b.w - 4};
+    struct text_style style = {.argb = theme_text_on(argb), .align = ALIGN_CENTRE, .max_width = b.w - 4};
     if (b.h < size + 4 || b.w < 2 * size || text_width(u->text, FACE_SANS, size, id) > 2 * b.w) return;
     draw_text(d, b.x + b.w / 2, widget_baseline(u, b, size), &style, id);
 }
@@ -135,7 +135,7 @@ static void draw_cell(const struct map *m, struct draw_list *d, uint32_t gpu)
     draw_fill(d, b, argb, large && g->show != SHOW_NOTHING ? theme_look(t, g->show).pattern : PATTERN_SOLID);
     if (g->show == SHOW_NOTHING && large) draw_frame(d, b, t->role[g->fragment ? ROLE_WARNING : ROLE_GRID], g->fragment && b.w >= 8 ? 2 : 1);
     if (large) cell_text(m, d, b, g, argb);
-    if (m->job >= 0 && g->job == m->job) draw_frame(d, b, t->role[ROLE_SELECTION], large ? 2 : 1);
+    if (m->job >= 0 && g->job == m->job) draw_frame(d, b, t->role[ROLE_CURSOR], large ? 2 : 1);
 }
 
 /* Cells of less than two pixels: painted as what takes the most of each pixel would not tell more than the last one of it. */
@@ -149,7 +149,7 @@ static void draw_dense(const struct map *m, struct draw_list *d)
             bool down = g->show < N_ACTIVITIES && show_class(g->show) == CLASS_DOWN;
             if (down != (pass == 1)) continue;
             struct box b = map_gpu(&m->layout, k);
-            uint32_t argb = m->job >= 0 && g->job == m->job ? m->ui->theme.role[ROLE_SELECTION] : colour(m, g);
+            uint32_t argb = m->job >= 0 && g->job == m->job ? m->ui->theme.role[ROLE_CURSOR] : colour(m, g);
             unsigned x0 = (unsigned)fmaxf(0, b.x - m->body.x), y0 = (unsigned)fmaxf(0, b.y - m->body.y);
             unsigned x1 = (unsigned)fmaxf((float)x0 + 1, b.x + b.w - m->body.x), y1 = (unsigned)fmaxf((float)y0 + 1, b.y + b.h - m->body.y);
             for (unsigned y = y0; y < y1 && y < h; y++)
@@ -179,7 +179,7 @@ static void draw_node(const struct map *m, struct draw_list *d, uint32_t i)
     head_text(m, d, b, &m->layout.grid[MAP_GPU], ROLE_TEXT, n->name);
     for (uint32_t k = n->first_gpu; k < n->first_gpu + n->n_gpus; k++) draw_cell(m, d, k);
     if (m->ui->selection.kind == SELECTED_NODE && m->ui->selection.node == i && m->ui->selection.run == m->pane->run)
-        draw_frame(d, b, t->role[ROLE_SELECTION], 2);
+        draw_frame(d, b, t->role[ROLE_CURSOR], 2);
 }
 
 static void draw_rack(const struct map *m, struct draw_list *d, uint32_t k)

@@ -16,13 +16,6 @@ bool widget_in(struct box b, float x, float y)
     return x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h;
 }
 
-uint32_t widget_ink(uint32_t argb)
-{
-    /* weights of Rec. 709 luma */
-    float luma = 0.2126f * (float)(argb >> 16 & 0xff) + 0.7152f * (float)(argb >> 8 & 0xff) + 0.0722f * (float)(argb & 0xff);
-    return luma > 140 ? 0xff000000u : 0xffffffffu;
-}
-
 float widget_baseline(const struct ui *u, struct box b, float size)
 {
     float up = text_ascent(u->text, FACE_SANS, size), down = text_descent(u->text, FACE_SANS, size);

@@ -8,8 +8,6 @@
 #include "viz/ui/view.h"
 
 bool widget_in(struct box, float x, float y);
-/* Black or white, whichever reads better on a colour. */
-uint32_t widget_ink(uint32_t argb);
 /* Baseline of a text that stands in the middle of a box's height. */
 float widget_baseline(const struct ui *, struct box, float size);
 /* A text in the middle of a box's height, cut where the box ends; its width. */
