@@ -124,7 +124,7 @@ void compare_page_make(struct compare_page *p, const struct scene *const *scenes
         p->waits[i] = wait_curve_of(scenes[i]->run);
     }
     if (n < 2) p->why = xstrdup("One run only: there is nothing to compare it with.");
-    else if (still_growing(p)) p->why = xstrdup("The comparison is made when both runs have ended.");
+    else if (still_growing(p)) p->why = xstrdup("The comparison is made when both runs have ended; until then the metrics are those of A, of the jobs that have ended so far.");
     else p->c = comparison_between(scenes[0]->run, scenes[1]->run, &p->why);
     if (p->c) make_waterfalls(p);
     if (n > 1 && twin) pair_jobs(p, twin);

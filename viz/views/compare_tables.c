@@ -57,7 +57,10 @@ typedef float paragraph_fn(void *, float y, enum role, const char *text);
 static float each_paragraph(const struct compare_page *p, paragraph_fn *fn, void *arg, float y)
 {
     const struct comparison *c = p->c;
-    if (!c) return fn(arg, fn(arg, y, ROLE_TEXT, p->why ? p->why : ""), ROLE_TEXT_DIM, how_to);
+    if (!c) {
+        y = fn(arg, y, ROLE_TEXT, p->why ? p->why : "");
+        return p->n < 2 ? fn(arg, y, ROLE_TEXT_DIM, how_to) : y;
+    }
     for (size_t i = 0; i < c->n_words; i++) y = fn(arg, y, ROLE_TEXT, c->words[i]);
     for (const char *note = c->notes; *note;) {
         size_t n = strcspn(note, "\n");

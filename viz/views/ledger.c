@@ -183,6 +183,7 @@ static void draw_last(const struct ui *u, const struct ledger_table *t, const un
     struct str s = {0};
     if (n < 2) str_printf(&s, "%.2f %%", 100 * share_of(t, runs[0], sum[runs[0]]));
     else if (u->normalise) str_printf(&s, "%+.2f", 100 * (share_of(t, 1, sum[1]) - share_of(t, 0, sum[0])));
+    else if (sum[1] != sum[0] && ledger_hours(t, sum[1] > sum[0] ? sum[1] - sum[0] : sum[0] - sum[1]) < 0.001) str_append(&s, "\xe2\x89\x88 0");
     else words_signed_number(&s, sum[1] >= sum[0] ? ledger_hours(t, sum[1] - sum[0]) : -ledger_hours(t, sum[0] - sum[1]));
     plot_text(d, x, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "%s", str_text(&s));
     str_free(&s);
