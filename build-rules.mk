@@ -86,6 +86,8 @@ check-all: all $(TESTS) headers
 	@bash tests/house/same_bits.sh
 	@bash tests/house/fingerprints.sh
 	@bash tests/house/manual.sh $(BIN)/trainyard
+	@bash tests/viz/viewer.sh $(BIN)/trainyard $(BIN)/trainyard-view
+	@bash tests/viz/xvfb.sh $(BIN)/trainyard $(BIN)/trainyard-view
 	@bash tests/house/commands.sh $(BIN)/trainyard
 	@bash tests/house/readme.sh $(BIN)/trainyard
 	@bash tests/house/worker.sh $(BIN)/trainyard-worker
@@ -123,6 +125,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(BIN)/trainyard --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard.1
 	$(BIN)/trainyard-worker --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard-worker.1
+	$(BIN)/trainyard-view --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard-view.1
 	$(BIN)/trainyard --print-man-scenario > $(DESTDIR)$(PREFIX)/share/man/man5/trainyard-scenario.5
 	$(BIN)/trainyard --print-bash-completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/trainyard
 
