@@ -56,6 +56,10 @@ headers:
 bench: $(BENCHES)
 	@for b in $(sort $(wildcard tests/bench/*.sh)); do bash $$b $(BUILD) || exit 1; done
 
+# The pictures of README and docs, and every view in each theme and two sizes in build/pictures, to be looked at.
+pictures: all
+	@bash tests/house/pictures.sh $(BIN) $(BUILD)/pictures docs/pictures
+
 clean:
 	rm -rf build build-* $(BIN)
 
@@ -68,6 +72,7 @@ help:
 	@echo "make bench      one line a figure, with its goal and, where ../shared is there, the reference beside"
 	@echo "make fuzz       each reader for FUZZ_SECONDS (60) under libFuzzer"
 	@echo "make check-sanitizers | check-threads | check-valgrind | check-clang | check-mutations     what CI adds"
+	@echo "make pictures   the pictures of README and docs, and every view in each theme in build/pictures"
 	@echo "make install    to PREFIX ($(PREFIX))"
 	@echo "make clean"
 

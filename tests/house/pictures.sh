@@ -19,18 +19,21 @@ picture() { # NAME SIZE THEME ARGUMENTS...
     count=$((count + 1))
     python3 - "$state" "$name-$theme-$size" <<'P' || bad=1
 import json, sys
-faults = json.load(open(sys.argv[1]))["draw_check"]
-for fault in faults: print(f"{sys.argv[2]}: {fault}")
+faults = json.load(open(sys.argv[1]))["check"]
+for fault in faults.splitlines(): print(f"{sys.argv[2]}: {fault}")
 sys.exit(bool(faults))
 P
 }
 
+"$bin/trainyard" run scenarios/demo.json -q -F -r jobs -o "$runs/demo-12" >/dev/null # all replications, for intervals
+
 demo="$runs/demo/operator $runs/demo/actor"
 for theme in light dark contrast; do
     for size in 1280x800 2560x1440; do
-        for view in gantt map curves ledger events compare; do
+        for view in gantt map curves ledger events; do
             picture "$view" "$size" "$theme" --view "$view" --at 2d $demo
         done
+        picture compare "$size" "$theme" --view compare "$runs/demo-12"
         picture gantt-day "$size" "$theme" --view gantt --range 2d:2d6h --at 2d3h $demo
         picture job "$size" "$theme" --view job --select job:base "$runs/llm-training/packed" "$runs/llm-training/spread"
         picture one-run "$size" "$theme" --view gantt --at 2d "$runs/demo/operator"
@@ -38,8 +41,9 @@ for theme in light dark contrast; do
 done
 if [ -n "$docs" ]; then
     mkdir -p "$docs"
-    for name in gantt gantt-day map curves ledger compare job; do cp "$out/$name-light-1280x800.png" "$docs/$name.png"; done
-    cp "$out/gantt-day-dark-1280x800.png" "$docs/gantt-dark.png"
+    for name in gantt map curves ledger events job; do cp "$out/$name-light-1280x800.png" "$docs/$name.png"; done
+    cp "$out/gantt-day-dark-1280x800.png" "$docs/gantt-day.png"
+    cp "$out/compare-light-2560x1440.png" "$docs/compare.png"
 fi
 echo "pictures: $count made, $([ $bad = 0 ] && echo 'no text cut off or overlapping' || echo 'some with faults')"
 exit $bad
