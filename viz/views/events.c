@@ -200,7 +200,8 @@ static void no_events(const struct log *l, struct draw_list *d, struct box b)
     else if (l->scene->n_events == 0)
         view_empty(l->ui, d, b, "Nothing has happened yet.", "Events appear here as the run grows.");
     else
-        view_empty(l->ui, d, b, "No event is of this kind and passes the filter.", "K shows the next kind of events, Esc takes the filter away.");
+        view_empty(l->ui, d, b, l->pick.passes ? "No event is of this kind and passes the filter." : "No event is of this kind.",
+                   l->pick.passes ? "K shows the next kind of events, Esc takes the filter away." : "K shows the next kind of events.");
 }
 
 static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)

@@ -316,7 +316,7 @@ static void stretch_rows(struct gantt_sight *g, bool higher)
     } else
         *row = i < N ? steps[i] : old;
     if (*row * (float)g->run->scene->n_tracks[g->rows.set] < g->area.h) *row = 0; /* they fit again */
-    if (*row > 0 && old > 0) g->ui->scroll[SLOT_GANTT] = fmaxf(0, middle * *row / old - g->area.h / 2);
+    if (*row > 0 && g->scroll > 0) g->ui->scroll[SLOT_GANTT] = fmaxf(0, middle * *row / old - g->area.h / 2);
 }
 
 /* Right: open a fold, else make what is below it readable and go there. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/units.h"
 #include "study/words.h"
 #include "viz/views/gantt.h"
 #include "viz/views/widgets.h"
@@ -190,8 +191,10 @@ static void name_lane(struct namer *n)
     if (g->rows.row < 1) {
         words_number(&text, 1 / (double)g->rows.row);
         str_append(&text, g->rows.set == SCENE_JOBS ? " jobs a px" : " GPUs a px");
-    } else if (g->rows.others)
-        str_printf(&text, "%u others filtered", g->rows.others);
+    } else if (g->rows.others) {
+        units_format_count(&text, g->rows.others);
+        str_append(&text, " left out");
+    }
     struct box right = {g->gutter.x + g->gutter.w * GANTT_OUTER, g->lane.y, g->gutter.w * (1 - GANTT_OUTER) - g->ui->theme.pad, g->lane.h};
     struct box left = {g->gutter.x + g->ui->theme.font_size * 1.1f, g->lane.y, g->gutter.w * GANTT_OUTER - g->ui->theme.font_size * 1.1f, g->lane.h};
     widget_text(g->ui, n->d, left, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "failures");

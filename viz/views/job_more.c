@@ -182,7 +182,6 @@ static bool range_of(const struct quantity *q, const job_points *p, double *leas
     }
     if (*least > *most) return false;
     if (q->from_zero) *least = 0;
-    if (*most <= *least) *most = *least + fmax(fabs(*least), 1) * 0.1;
     return true;
 }
 
@@ -195,7 +194,10 @@ static void plot_quantity(struct job_column *c, const struct quantity *q, const 
 {
     const struct theme *t = &c->page->ui->theme;
     ARRAY(struct point) line = {0};
+    double room = most > least ? (most - least) * 0.1 : fmax(fabs(most), 1) * 0.1; /* above and below */
     draw_rect(c->d, plot, ROLE_PANEL);
+    most += room;
+    if (!q->from_zero) least -= room;
     for (size_t i = 0; i < p->n; i++) {
         double v = q->of(&p->v[i]);
         if (!isnan(v)) array_push(&line, (struct point){time_x(c, plot, p->v[i].time_ns), plot.y + plot.h - plot.h * (float)((v - least) / (most - least))});

@@ -41,8 +41,8 @@ static void title(struct job_column *c)
     str_free(&text);
 }
 
-/* One of three in a row: a label above nothing but its value, and how it differs from the other run. */
-struct figure { const char *label; struct str value; int64_t ns, other_ns; bool late_is_bad; };
+/* One of three in a row: -1 where there is nothing to compare. */
+struct figure { const char *label; struct str value; int64_t ns, other_ns; };
 
 enum { FIGURES_A_ROW = 3 };
 
@@ -55,48 +55,65 @@ static void difference(const struct job_column *c, const struct figure *f, struc
     widget_length(out, by > 0 ? by : -by);
 }
 
-static void put_figure(struct job_column *c, unsigned place, struct figure *f)
+static void put_figure(struct job_column *c, unsigned place, const struct figure *f)
 {
     const struct ui *u = c->page->ui;
-    float w = c->table / FIGURES_A_ROW, x = (float)(place % FIGURES_A_ROW) * w;
+    float w = c->table / FIGURES_A_ROW, x = (float)place * w;
     float value = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&f->value)) + 2, label = w - value - 2 * u->theme.pad;
-    struct str delta = {0};
-    enum role role = ROLE_TEXT;
-    if (place && place % FIGURES_A_ROW == 0) c->y += u->theme.line * 2;
-    difference(c, f, &delta, &role);
     job_cell(c, x, label, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, f->label);
     job_cell(c, x + label, w - label - 1.5f * u->theme.pad, FACE_SANS, ROLE_TEXT, ALIGN_RIGHT, str_text(&f->value));
-    c->y += u->theme.line;
-    if (delta.n) job_cell(c, x, w - 1.5f * u->theme.pad, FACE_SANS, role, ALIGN_RIGHT, str_text(&delta));
-    c->y -= u->theme.line;
+}
+
+static bool put_difference(struct job_column *c, unsigned place, const struct figure *f)
+{
+    const struct ui *u = c->page->ui;
+    float w = c->table / FIGURES_A_ROW;
+    struct str delta = {0};
+    enum role role = ROLE_TEXT;
+    difference(c, f, &delta, &role);
+    bool any = delta.n > 0;
+    if (any) job_cell(c, (float)place * w, w - 1.5f * u->theme.pad, FACE_SANS, role, ALIGN_RIGHT, str_text(&delta));
     str_free(&delta);
-    str_free(&f->value);
+    return any;
+}
+
+/* Below the figures, where there is one, how they differ from the other run's. */
+static void row_of_figures(struct job_column *c, struct figure *f)
+{
+    bool differ = false;
+    for (unsigned i = 0; i < FIGURES_A_ROW; i++) put_figure(c, i, &f[i]);
+    job_next_line(c);
+    for (unsigned i = 0; i < FIGURES_A_ROW; i++) {
+        differ |= put_difference(c, i, &f[i]);
+        str_free(&f[i].value);
+    }
+    if (differ) job_next_line(c);
 }
 
 static struct figure moment_figure(const char *label, int64_t ns, int64_t other)
 {
-    struct figure f = {label, {0}, ns, other, true};
+    struct figure f = {label, {0}, ns, other};
     widget_moment(&f.value, ns);
     return f;
 }
 
 static struct figure length_figure(const char *label, int64_t ns, int64_t other)
 {
-    struct figure f = {label, {0}, ns, other, true};
+    struct figure f = {label, {0}, ns, other};
     widget_length(&f.value, ns);
     return f;
 }
 
 static struct figure count_figure(const char *label, uint32_t n)
 {
-    struct figure f = {label, {0}, -1, -1, false};
+    struct figure f = {label, {0}, -1, -1};
     units_format_count(&f.value, n);
     return f;
 }
 
 static struct figure time_figure(const char *label, const struct job_row *r, share_ns sum)
 {
-    struct figure f = {label, {0}, -1, -1, false};
+    struct figure f = {label, {0}, -1, -1};
     if (r) widget_gpu_time(&f.value, sum);
     else str_append(&f.value, "-");
     return f;
@@ -125,12 +142,7 @@ void job_draw_figures(struct job_column *c)
         time_figure("redone", r, r ? r->redone : 0),
         time_figure("held", r, r ? r->held : 0),
     };
-    float line = c->page->ui->theme.line;
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
-        if (i && i % FIGURES_A_ROW == 0) c->y -= (i > 3 && i <= 9 && c->other) ? 0 : line; /* differences need a line of their own */
-        put_figure(c, i, &all[i]);
-    }
-    c->y += line;
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i += FIGURES_A_ROW) row_of_figures(c, &all[i]);
 }
 
 /* ---- life ---- */

@@ -120,8 +120,8 @@ static void cell_text(const struct map *m, struct draw_list *d, struct box b, co
     const struct ui *u = m->ui;
     float size = u->theme.font_size;
     const char *id = g->job >= 0 ? m->run->scene->jobs[g->job].id : "";
-    struct text_style style = {.argb = theme_text_on(argb), .align = ALIGN_CENTRE, .max_width = b.w - 4};
-    if (b.h < size + 4 || b.w < 2 * size || text_width(u->text, FACE_SANS, size, id) > 2 * b.w) return;
+    struct text_style style = {.argb = theme_text_on(argb), .align = ALIGN_CENTRE};
+    if (b.h < size + 4 || text_width(u->text, FACE_SANS, size, id) + 4 > b.w) return;
     draw_text(d, b.x + b.w / 2, widget_baseline(u, b, size), &style, id);
 }
 

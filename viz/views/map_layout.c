@@ -86,7 +86,8 @@ static const struct spacing spacings[] = {
 
 static float space(struct map_layout *m, const struct spacing *s, float line)
 {
-    const bool heads[] = {false, s->blocks && m->grid[MAP_BLOCK].n > 1, s->racks, s->nodes};
+    bool racks = m->scene->n_racks > 1; /* the only one has no name to tell */
+    const bool heads[] = {false, s->blocks && m->grid[MAP_BLOCK].n > 1, s->racks && racks, s->nodes};
     for (int l = 0; l < N_MAP_LEVELS; l++) {
         m->grid[l].gap = s->gap[l];
         m->grid[l].head = l && heads[l] ? line : l ? s->pad : 0;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "run/decimal.h"
 #include "study/words.h"
+#include "viz/ui/time_axis.h"
 
 bool widget_in(struct box b, float x, float y)
 {
@@ -40,8 +41,7 @@ void widget_triangle(const struct ui *u, struct draw_list *d, float x, float y, 
 void widget_moment(struct str *s, int64_t ns)
 {
     if (ns < 0) str_append(s, "-");
-    else if (ns < NS_PER_MINUTE) units_format_duration(s, ns);
-    else units_format_duration(s, ns - ns % NS_PER_S);
+    else time_text(s, ns - ns % NS_PER_S, NS_PER_S);
 }
 
 void widget_length(struct str *s, int64_t ns)

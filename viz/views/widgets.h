@@ -14,7 +14,7 @@ float widget_baseline(const struct ui *, struct box, float size);
 float widget_text(const struct ui *, struct draw_list *, struct box, enum face, enum role, enum align, const char *text);
 /* A triangle that points down (open) or right (folded), centred on a point. */
 void widget_triangle(const struct ui *, struct draw_list *, float x, float y, bool open, enum role);
-/* "2d 03:15:00.5": a moment; "-" for -1. */
+/* "2d 03:15:00": a moment, to the second; "-" for -1. */
 struct str;
 void widget_moment(struct str *, int64_t ns);
 /* "3.10 min", "12 h": a duration; "-" below 0. */
