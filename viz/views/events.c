@@ -9,9 +9,10 @@
 
 #include "base/str.h"
 #include "base/units.h"
+#include "run/decimal.h"
 #include "study/words.h"
-#include "viz/ui/memo.h"
 #include "viz/ui/view.h"
+#include "viz/views/event_cost.h"
 #include "viz/views/event_list.h"
 #include "viz/views/slots.h"
 #include "viz/views/widgets.h"
@@ -26,7 +27,8 @@ struct log {
     const struct pane *pane;
     const struct scene *scene;
     struct event_pick pick;
-    struct box chips, head, body;
+    struct box chips, head, body, foot; /* foot: what the cursor's event cost; no height when it is no failure of a node */
+    struct event_cost cost;
     struct column columns[N_COLUMNS];
     float row;      /* px a row */
     uint32_t at;    /* the cursor's event; n_events: none is shown */
@@ -66,10 +68,14 @@ static bool begin(struct log *l, struct ui *u, const struct pane *pane)
     l->chips = (struct box){b.x + pad, b.y + pad / 2, b.w - 2 * pad, line + 2};
     l->head = (struct box){b.x, l->chips.y + l->chips.h + pad / 2, b.w, line};
     l->body = (struct box){b.x, l->head.y + l->head.h, b.w, fmaxf(line, b.y + b.h - l->head.y - l->head.h)};
-    l->rows = (unsigned)(l->body.h / line);
-    lay_columns(l);
     bool chosen = u->selection.kind == SELECTED_EVENT && u->selection.run == pane->run;
     l->at = event_pick_at(&l->pick, u->cursor_ns, chosen ? u->selection.event : run->scene->n_events);
+    if (event_cost(run->scene, l->at, &l->cost)) {
+        l->body.h = fmaxf(line, l->body.h - line);
+        l->foot = (struct box){b.x, l->body.y + l->body.h, b.w, line};
+    }
+    l->rows = (unsigned)(l->body.h / line);
+    lay_columns(l);
     l->first = l->at;
     if (l->at < run->scene->n_events) l->first = away(l, l->at, (int)u->scroll[SLOT_EVENTS] - (int)l->rows / 3);
     return l->scene->n_events > 0;
@@ -193,6 +199,17 @@ static void draw_rows(const struct log *l, struct draw_list *d)
     draw_unclip(d);
 }
 
+static void draw_foot(const struct log *l, struct draw_list *d)
+{
+    struct str text = {0};
+    float pad = l->ui->theme.pad;
+    if (l->foot.h <= 0) return;
+    event_cost_text(l->scene, &l->cost, &text);
+    draw_rect(d, l->foot, ROLE_BAR);
+    widget_text(l->ui, d, (struct box){l->foot.x + pad, l->foot.y, l->foot.w - 2 * pad, l->foot.h}, FACE_SANS, ROLE_FAILURE, ALIGN_LEFT, str_text(&text));
+    str_free(&text);
+}
+
 static void no_events(const struct log *l, struct draw_list *d, struct box b)
 {
     if (!l->scene->has_timeline)
@@ -218,6 +235,7 @@ static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)
     }
     draw_head(&l, d);
     draw_rows(&l, d);
+    draw_foot(&l, d);
 }
 
 /* ---- pointer and keys ---- */
@@ -369,6 +387,36 @@ static void dump_event(const struct log *l, uint32_t i, struct json_writer *w)
     str_free(&text);
 }
 
+static void dump_gpu_s(struct json_writer *w, const char *key, share_ns sum)
+{
+    char text[DECIMAL_GPU_S_BYTES + 1];
+    text[decimal_put_gpu_s(text, sum)] = '\0';
+    json_write_key(w, key);
+    json_write_raw(w, text);
+}
+
+static void dump_cost(const struct log *l, struct json_writer *w)
+{
+    json_write_key(w, "cost");
+    if (l->foot.h <= 0) {
+        json_write_null(w);
+        return;
+    }
+    json_write_object_inline(w);
+    json_write_key(w, "node");
+    json_write_string(w, l->scene->nodes[l->cost.node].name);
+    json_write_key(w, "from_s");
+    json_write_seconds(w, l->cost.from_ns);
+    json_write_key(w, "to_s");
+    json_write_seconds(w, l->cost.to_ns);
+    dump_gpu_s(w, "down_gpu_s", l->cost.down);
+    dump_gpu_s(w, "held_gpu_s", l->cost.held);
+    json_write_key(w, "jobs");
+    json_write_uint64(w, l->cost.jobs);
+    dump_gpu_s(w, "redone_gpu_s", l->cost.redone);
+    json_write_end(w);
+}
+
 static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
 {
     struct log l;
@@ -380,6 +428,7 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     json_write_uint64(w, all);
     json_write_key(w, "before_cursor");
     json_write_uint64(w, before);
+    dump_cost(&l, w);
     json_write_key(w, "rows");
     json_write_array(w);
     for (unsigned k = 0; k < l.rows && i < l.scene->n_events; k++) {
