@@ -167,6 +167,8 @@ static float row_height(const struct gantt_rows *r, const struct gantt_want *w)
     if (fits >= w->line) return w->line;
     if (fits >= 4) return floorf(fits);
     if (fits >= 1) return floorf(fits * 4) / 4;
+    float four = ceilf(0.25f / fits) * 4; /* rows of 4, 8 ... tracks are drawn from blocks (lod.h): worth up to a fourth of the height */
+    if (fits > 0 && fits * four <= 4 / 3.0f) return 1 / four;
     return fmaxf(fits, tracks ? 1.0f / (float)tracks : 1); /* folds leave nothing: one pixel for all */
 }
 
