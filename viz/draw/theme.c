@@ -84,7 +84,7 @@ uint32_t theme_mix(uint32_t a, uint32_t b, float part_of_b)
     uint32_t mixed = 0;
     for (int shift = 0; shift < 32; shift += 8) {
         float from = (float)channel(a, shift), to = (float)channel(b, shift);
-        mixed |= (uint32_t)lroundf(from + (to - from) * part_of_b) << shift;
+        mixed |= (uint32_t)(from + (to - from) * part_of_b + 0.5f) << shift;
     }
     return mixed;
 }

@@ -485,10 +485,11 @@ static void sum_row(struct lod *l, uint32_t first, uint32_t n, const struct wind
 static void row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
 {
     struct part parts[MOST_PARTS];
-    unsigned k = parts_of(l, first, n, w, parts);
+    bool alone = n == 1 && !l->longest[first];
+    unsigned k = alone && 2 * l->level[0].v[first].spans < w->width ? 0 : parts_of(l, first, n, w, parts);
     if (k == 1) read_alone(parts, w->width, cells);
     else if (k) read_parts(parts, k, w->width, cells);
-    else if (n == 1 && !l->longest[first]) walk_alone(l, first, w, cells);
+    else if (alone) walk_alone(l, first, w, cells);
     else sum_row(l, first, n, w, cells);
 }
 
@@ -545,11 +546,11 @@ static void add_level(struct lod *l, uint32_t tracks)
     }
 }
 
-/* About as many buckets as spans. */
+/* Twice as many buckets as spans, or a little more. */
 static unsigned shape(struct lod *l, struct block *b)
 {
     if (b->spans < LOD_LEAST) return 0;
-    while (MOST_BUCKETS >> b->coarser > LOD_LEAST && (uint64_t)MOST_BUCKETS >> (b->coarser + 1) >= b->spans) b->coarser++;
+    while (MOST_BUCKETS >> b->coarser > LOD_LEAST && (uint64_t)MOST_BUCKETS >> (b->coarser + 1) >= 2 * b->spans) b->coarser++;
     unsigned n = (unsigned)MOST_BUCKETS >> b->coarser;
     b->buckets = xcalloc(n + n / 2, sizeof *b->buckets);
     l->bytes += (n + n / 2) * sizeof *b->buckets;

@@ -22,6 +22,7 @@ struct painter {
     uint8_t *chosen; /* by pixel of the raster: the selected job's, to be outlined; NULL: no job is selected */
     int32_t job;     /* the selected one */
     struct { unsigned show; int32_t job; uint32_t argb; enum pattern pattern; } last;
+    enum pattern patterns[N_SHOWS];
     uint32_t background, failure;
 };
 
@@ -31,7 +32,7 @@ static void look_up(struct painter *p, unsigned show, int32_t job)
     p->last.show = show;
     p->last.job = job;
     p->last.argb = ui_colour(p->g->ui, p->g->pane->run, show, job);
-    p->last.pattern = theme_look(&p->g->ui->theme, show).pattern;
+    p->last.pattern = p->patterns[show];
 }
 
 /* Patterns of single pixels, so that states keep a sign beside their colour in rows of a pixel, too. */
@@ -59,8 +60,8 @@ static uint32_t pixel(struct painter *p, const struct lod_cell *c, unsigned x, u
     if (c->show == SHOW_NOTHING) return 0;
     look_up(p, c->show, c->job);
     uint32_t argb = p->last.argb;
-    if (merged) argb = theme_mix(p->background, argb, 0.4f + 0.6f * (float)c->taken / 255);
-    else if (c->many && (x + 2 * y) % 4 == 0) return theme_mix(argb, p->background, 0.5f);
+    if (merged && c->taken < 255) argb = theme_mix(p->background, argb, 0.4f + 0.6f * (float)c->taken / 255);
+    else if (!merged && c->many && (x + 2 * y) % 4 == 0) return theme_mix(argb, p->background, 0.5f);
     return in_pattern(p->last.pattern, x, y) ? theme_mix(argb, p->background, 0.4f) : argb;
 }
 
@@ -211,6 +212,7 @@ void gantt_paint(struct gantt_sight *g, struct draw_list *d)
     struct painter p = {.g = g, .d = d, .w = (unsigned)roundf(g->area.w), .h = (unsigned)roundf(g->area.h), .last = {.show = SHOW_NOTHING}};
     p.background = g->ui->theme.role[ROLE_BACKGROUND];
     p.failure = g->ui->theme.role[ROLE_FAILURE];
+    for (unsigned show = 0; show < N_SHOWS; show++) p.patterns[show] = theme_look(&g->ui->theme, show).pattern;
     p.job = ui_selected_job(g->ui, g->pane->run);
     if (p.w == 0 || p.h == 0) return;
     paint_lane(&p);

@@ -167,8 +167,7 @@ static float row_height(const struct gantt_rows *r, const struct gantt_want *w)
     if (fits >= w->line) return w->line;
     if (fits >= 4) return floorf(fits);
     if (fits >= 1) return floorf(fits * 4) / 4;
-    float four = ceilf(0.25f / fits) * 4; /* rows of 4, 8 ... tracks are drawn from blocks (lod.h): worth up to a fourth of the height */
-    if (fits > 0 && fits * four <= 4 / 3.0f) return 1 / four;
+    if (fits > 0.25f && fits <= 0.34f) return 0.25f; /* rows of 4 tracks are much quicker to draw: worth a fourth of the height */
     return fmaxf(fits, tracks ? 1.0f / (float)tracks : 1); /* folds leave nothing: one pixel for all */
 }
 
@@ -219,6 +218,14 @@ static void to_tracks(const struct gantt_rows *r, struct gantt_row *row, uint32_
     if (b - a == 1) row->item = (struct gantt_item){r->set == SCENE_JOBS ? GANTT_JOB : GANTT_GPU, row->first};
 }
 
+/* The first track of row k of n. Rows of 4 tracks and more are cut at blocks (lod.h), which are the quickest to draw. */
+static uint32_t cut(const struct gantt_rows *r, const struct gantt_stretch *s, uint32_t k, uint32_t n)
+{
+    uint32_t track = s->first + (uint32_t)((uint64_t)k * s->n / n);
+    bool blocks = r->set == SCENE_GPUS && s->n / n >= 4 && k > 0 && k < n;
+    return blocks ? track & ~UINT32_C(3) : track;
+}
+
 static void fill(const struct gantt_rows *r, const struct gantt_stretch *s, uint32_t k, struct gantt_row *row)
 {
     uint32_t n = rows_of(r, s);
@@ -227,8 +234,7 @@ static void fill(const struct gantt_rows *r, const struct gantt_stretch *s, uint
     row->item = s->folded;
     row->first = s->first;
     row->n = s->n;
-    if (s->folded.level == GANTT_NONE)
-        to_tracks(r, row, s->first + (uint32_t)((uint64_t)k * s->n / n), s->first + (uint32_t)(((uint64_t)k + 1) * s->n / n));
+    if (s->folded.level == GANTT_NONE) to_tracks(r, row, cut(r, s, k, n), cut(r, s, k + 1, n));
 }
 
 /* The row of a stretch at a distance from its top. */
