@@ -9,13 +9,14 @@
  *     store-down@120:10s           saving fails for so long
  *
  * Signals: SIGUSR1 hangs for ever (as hang), SIGUSR2 makes computing twice as slow and, sent again, as fast as before.
- * A fault is of one life of the process: whoever starts it again decides whether it gets the fault again.
+ * The rank is the one that the process was given when it first joined; each fault is played once in a process. Whoever starts it again decides whether it gets the fault again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #ifndef TRAINYARD_REAL_WORKER_FAULT_H
 #define TRAINYARD_REAL_WORKER_FAULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum fault_kind { FAULT_CRASH, FAULT_EXIT, FAULT_HANG, FAULT_SLOW, FAULT_STORE_DOWN };
@@ -27,6 +28,7 @@ struct fault {
     int64_t duration_ns; /* hang, store-down; 0: for ever */
     double factor;       /* slow */
     int code;            /* exit */
+    bool played;
 };
 
 /* NULL, or what is wrong with the text. */

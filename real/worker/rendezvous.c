@@ -17,6 +17,9 @@
 /* Messages go between machines of one byte order (a mixed pair fails at the magic number). */
 static const uint64_t MAGIC = 0x31645a5279547254;
 
+/* How long training may stand for a stranger who says nothing. */
+static const int64_t NEWCOMER_NS = 20000000;
+
 struct hello {
     uint64_t magic, settings;
     int32_t rank, size, port, spare;
@@ -212,13 +215,23 @@ struct joining {
     int listener, port; /* its own */
     int to_place;
     int64_t deadline_ns;
+    const char *what; /* what failed last, and why */
+    int reason;
     struct diag *diag;
 };
 
-static bool failed(const struct joining *j, const char *what)
+static bool failed(struct joining *j, const char *what)
 {
-    diag_error(j->diag, "rendezvous", 0, NULL, "%s, %s port %d: %s", what, j->world->master, j->world->port, strerror(errno));
-    if (errno == ETIMEDOUT) diag_help(j->diag, "check that all ranks were started, and give more time with --rendezvous-timeout");
+    j->what = what;
+    j->reason = errno;
+    return false;
+}
+
+static bool report(const struct joining *j)
+{
+    if (!j->what) return false; /* told already */
+    diag_error(j->diag, "rendezvous", 0, NULL, "%s, %s port %d: %s", j->what, j->world->master, j->world->port, strerror(j->reason));
+    if (j->reason == ETIMEDOUT) diag_help(j->diag, "check that all ranks were started, and give more time with --rendezvous-timeout");
     return false;
 }
 
@@ -231,7 +244,7 @@ static bool say_hello(struct joining *j)
 }
 
 /* The higher rank connects to the lower and names itself. */
-static bool connect_pairs(const struct joining *j, const struct net_address *at, struct mesh *m)
+static bool connect_pairs(struct joining *j, const struct net_address *at, struct mesh *m)
 {
     for (int r = 0; r < m->rank; r++) {
         int32_t me = m->rank;
@@ -267,13 +280,13 @@ static bool sane(const struct joining *j, const struct welcome *w)
 }
 
 /* When no port is at work at the place, its keeper having ended, the wait ends at once: the connection breaks. */
-static bool be_welcomed(const struct joining *j, struct mesh *m)
+static bool be_welcomed(struct joining *j, struct mesh *m)
 {
     struct welcome w;
     if (!net_receive(j->to_place, &w, sizeof w, j->deadline_ns)) return failed(j, "not all ranks came");
     if (!sane(j, &w)) return false;
     struct net_address *at = xcalloc((size_t)w.size, sizeof *at);
-    *m = (struct mesh){w.rank, w.size, xcalloc((size_t)w.size, sizeof *m->fd)};
+    *m = (struct mesh){.rank = w.rank, .size = w.size, .fd = xcalloc((size_t)w.size, sizeof *m->fd)};
     for (int i = 0; i < w.size; i++) m->fd[i] = -1;
     bool ok = net_receive(j->to_place, at, (size_t)w.size * sizeof *at, j->deadline_ns) || failed(j, "the list of ranks broke off");
     ok = ok && connect_pairs(j, at, m);
@@ -282,7 +295,7 @@ static bool be_welcomed(const struct joining *j, struct mesh *m)
 }
 
 /* Looks until all are there, and tells them. The keeper is the first of its own guests. */
-static bool keep(struct place *p, const struct joining *j)
+static bool keep(struct place *p, struct joining *j)
 {
     while (!complete(p)) {
         if (net_now_ns() > j->deadline_ns) {
@@ -320,33 +333,67 @@ static int keeper_port(const struct world *w)
 
 static bool alone(struct mesh *m)
 {
-    *m = (struct mesh){0, 1, xmalloc(sizeof *m->fd)};
+    *m = (struct mesh){.size = 1, .fd = xmalloc(sizeof *m->fd)};
     m->fd[0] = -1;
     return true;
 }
 
+/* The place changes hands, or all are about to join again: worth another try while there is time. */
+static bool try_again(struct joining *j, struct mesh *m)
+{
+    bool broken = j->what && (j->reason == ECONNRESET || j->reason == ECONNREFUSED || j->reason == EPIPE);
+    if (j->world->min_size == j->world->size || !broken || net_now_ns() >= j->deadline_ns) return false;
+    mesh_close(m);
+    if (j->to_place >= 0) close(j->to_place);
+    j->to_place = -1;
+    j->what = NULL;
+    poll(NULL, 0, 50);
+    return true;
+}
+
+static bool join_as_guest(struct joining *j, struct mesh *m)
+{
+    bool ok;
+    do ok = say_hello(j) && be_welcomed(j, m);
+    while (!ok && try_again(j, m));
+    return ok;
+}
+
 bool rendezvous_join(const struct world *w, const struct rendezvous_options *o, struct mesh *m, struct diag *d)
 {
-    struct joining j = {w, o, -1, 0, -1, net_now_ns() + o->timeout_ns, d};
+    struct joining j = {w, o, -1, 0, -1, net_now_ns() + o->timeout_ns, NULL, 0, d};
     if (w->size == 1) return alone(m);
     j.listener = net_listen(NULL, &j.port);
-    if (j.listener < 0) return failed(&j, "cannot open a port");
+    if (j.listener < 0) return failed(&j, "cannot open a port"), report(&j);
     int place = keeper_port(w);
     bool ok;
     if (place < 0 && w->rank == 0) ok = failed(&j, "cannot open the meeting place");
-    else if (place >= 0) ok = join_as_keeper(&j, place, m);
-    else ok = say_hello(&j) && be_welcomed(&j, m);
-    if (place >= 0) close(place);
+    else ok = place >= 0 ? join_as_keeper(&j, place, m) : join_as_guest(&j, m);
+    if (ok && place >= 0 && w->min_size < w->size) m->keeps_place = true, m->place = place;
+    else if (place >= 0) close(place);
     if (j.to_place >= 0) close(j.to_place);
     close(j.listener);
-    if (!ok) mesh_close(m);
+    if (!ok) mesh_close(m), report(&j);
     return ok;
+}
+
+bool rendezvous_newcomer(const struct mesh *m)
+{
+    struct pollfd p = {.fd = m->place, .events = POLLIN};
+    uint64_t magic = 0;
+    if (!m->keeps_place || poll(&p, 1, 0) <= 0) return false;
+    int fd = net_accept(m->place, 0);
+    if (fd < 0) return false;
+    bool ours = net_receive(fd, &magic, sizeof magic, net_now_ns() + NEWCOMER_NS) && magic == MAGIC;
+    close(fd);
+    return ours;
 }
 
 void mesh_close(struct mesh *m)
 {
     for (int i = 0; m->fd && i < m->size; i++)
         if (m->fd[i] >= 0) close(m->fd[i]);
+    if (m->keeps_place) close(m->place);
     free(m->fd);
     *m = (struct mesh){0};
 }

@@ -16,6 +16,10 @@
  *     net_send(m.fd[1], ...);
  *     mesh_close(&m);
  *
+ * An elastic world is joined again, by all, when a rank is lost or a new one comes. Its keeper leaves the place open meanwhile and
+ * learns from rendezvous_newcomer() that somebody is there; who is turned away so, or comes while the place changes hands, tries
+ * again until its time is up. Whoever is on the keeper's machine can be the next keeper; when there is none, the job ends.
+ *
  * Time: a static world needs two round trips after the last has come. Sizes: size^2 / 2 connections in all.
  * In an elastic world the join defaults are torchrun's: 600 s, last call 30 s.
  *
@@ -42,10 +46,15 @@ struct rendezvous_options {
 
 struct mesh {
     int rank, size;
-    int *fd; /* by rank; -1 for oneself */
+    int *fd;          /* by rank; -1 for oneself */
+    bool keeps_place; /* of an elastic world: `place` listens on, for those who come later */
+    int place;
 };
 
 bool rendezvous_join(const struct world *, const struct rendezvous_options *, struct mesh *, struct diag *);
+
+/* Whether a process of this kind has come to the place since; it is sent away, to come again when all join. */
+bool rendezvous_newcomer(const struct mesh *);
 
 /* All zero is a closed mesh. */
 void mesh_close(struct mesh *);

@@ -5,7 +5,7 @@
  *     start       kind, size, transport, parameters, rendezvous_s, resumed_step (-1: from the beginning), load_s
  *     step        step, loss (mean of the batch), rate, gradient_norm, data_s, compute_s, communication_s, checkpoint_s, step_s
  *     checkpoint  step, save_s (begin to name), ok
- *     end         step, loss, weights (fingerprint of the parameters' bytes), reason: done, stopped
+ *     end         step, loss, weights (fingerprint of the parameters' bytes), reason: done, stopped, resize (a rank has come)
  *
  * step_s is the whole step; what its four parts leave is the worker's own book-keeping. Steps count from 0; a checkpoint of
  * step N holds the state before step N.

@@ -20,7 +20,7 @@
 enum { OK = 0, INPUT = 3, IO = 4, STOPPED = 130 };
 
 /* Behind the gradient in the all-reduce. */
-enum { LOSS, ASKED_TO_STOP, WRITTEN, FAILED, N_EXTRAS };
+enum { LOSS, ASKED_TO_STOP, NEWCOMER, WRITTEN, FAILED, N_EXTRAS };
 
 struct training {
     const struct train_options *options;
@@ -35,7 +35,7 @@ struct training {
     bool saving, last_save_failed;
     int64_t step, save_step, save_begin_ns;
     double slow; /* by a fault */
-    bool stop;   /* agreed */
+    bool stop, resize; /* agreed */
 };
 
 uint64_t train_settings(const struct train_options *o, const struct dataset *s)
@@ -53,7 +53,6 @@ uint64_t train_settings(const struct train_options *o, const struct dataset *s)
     hash_u64(&h, o->seed);
     hash_i64(&h, o->checkpoints ? o->every : 0);
     hash_u64(&h, (uint64_t)o->async * 2 + o->saver.sharded);
-    hash_i64(&h, o->resume);
     return hash_end(&h).lo;
 }
 
@@ -66,7 +65,7 @@ static uint64_t model_fingerprint(const struct model *m)
 static int lost(const struct training *t)
 {
     fprintf(stderr, "trainyard-worker: rank %d of %d: %s\n", t->comm->rank, t->comm->size, comm_error(t->comm));
-    return IO;
+    return TRAIN_LOST;
 }
 
 /* Prints what is in d, errors that do not end the run. */
@@ -188,8 +187,10 @@ static void play_faults(struct training *t)
     const struct train_options *o = t->options;
     fault_hang_if_told();
     for (size_t i = 0; i < o->n_faults; i++) {
-        const struct fault *f = &o->faults[i];
-        if (f->step != t->step || (f->rank >= 0 && f->rank != t->comm->rank)) continue;
+        struct fault *f = &o->faults[i];
+        bool due = f->kind == FAULT_SLOW ? t->step >= f->step : t->step == f->step && !f->played;
+        if (!due || (f->rank >= 0 && f->rank != o->first_rank)) continue;
+        f->played = true;
         if (f->kind == FAULT_SLOW) t->slow = f->factor;
         if (f->kind == FAULT_STORE_DOWN && t->saver) saver_store_down_until(t->saver, net_now_ns() + f->duration_ns);
         fault_play(f);
@@ -220,6 +221,7 @@ static void compute(struct training *t, const struct batch *b)
     for (size_t i = 0; i < n; i++) t->sum[i] = (float)t->gradient[i];
     t->sum[n + LOSS] = (float)loss;
     t->sum[n + ASKED_TO_STOP] = t->options->stop && *t->options->stop;
+    t->sum[n + NEWCOMER] = rendezvous_newcomer(&t->comm->mesh);
     t->sum[n + WRITTEN] = t->saving && saver_state(t->saver) == SAVER_WRITTEN;
     t->sum[n + FAILED] = t->saving && saver_state(t->saver) == SAVER_FAILED;
     pace(t, begin_ns);
@@ -249,12 +251,13 @@ static void agree(struct training *t)
 {
     const float *extras = t->sum + t->model.parameters;
     t->stop = extras[ASKED_TO_STOP] > 0;
+    t->resize = extras[NEWCOMER] > 0;
     if (t->saving && extras[WRITTEN] + extras[FAILED] == (float)t->comm->size) finish_save(t, extras[FAILED] == 0);
 }
 
 static bool checkpoint_due(const struct training *t)
 {
-    return t->saver && (t->step % t->options->every == 0 || t->step == t->options->steps || t->stop);
+    return t->saver && (t->step % t->options->every == 0 || t->step == t->options->steps || t->stop || t->resize);
 }
 
 static int one_step(struct training *t, struct step_record *r)
@@ -272,7 +275,7 @@ static int one_step(struct training *t, struct step_record *r)
     update(t, r);
     at[4] = net_now_ns();
     agree(t);
-    bool last = t->stop || t->step == t->options->steps;
+    bool last = t->stop || t->resize || t->step == t->options->steps;
     if (checkpoint_due(t) && !save(t, !t->options->async || last)) return lost(t);
     int64_t end_ns = net_now_ns();
     r->times = (struct step_times){at[1] - at[0], at[2] - at[1] + at[4] - at[3], at[3] - at[2], end_ns - at[4], end_ns - at[0]};
@@ -282,7 +285,7 @@ static int one_step(struct training *t, struct step_record *r)
 static int loop(struct training *t)
 {
     struct step_record r = {.loss = NAN};
-    while (t->step < t->options->steps && !t->stop) {
+    while (t->step < t->options->steps && !t->stop && !t->resize) {
         int code = one_step(t, &r);
         if (code != OK) return code;
         steplog_step(t->log, &r);
@@ -292,10 +295,10 @@ static int loop(struct training *t)
     hash_init(&h);
     hash_bytes(&h, t->parameters, t->model.parameters * sizeof *t->parameters);
     hash_text(hash_end(&h), weights);
-    bool stopped = t->step < t->options->steps;
-    steplog_end(t->log, t->step, r.loss, weights, stopped ? "stopped" : "done");
+    bool done = t->step == t->options->steps;
+    steplog_end(t->log, t->step, r.loss, weights, done ? "done" : t->stop ? "stopped" : "resize");
     if (t->last_save_failed) return IO; /* told already */
-    return stopped ? STOPPED : OK;
+    return done ? OK : t->stop ? STOPPED : TRAIN_RESIZE;
 }
 
 static void finish(struct training *t)

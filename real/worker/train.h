@@ -10,7 +10,10 @@
  * Resume: rank 0 loads and sends it to all. Momentum, step and so the order of data go on as if nothing had been; at the same
  * number of ranks the weights are bit for bit those of an undisturbed run.
  *
- *     int code = train(&options, &world, comm, &log);     // 0, 3, 4, or 130 after SIGTERM or SIGINT
+ * Elastic: when somebody new comes to the meeting place, all save and leave in the same step with TRAIN_RESIZE; when a rank is
+ * lost, those left leave with TRAIN_LOST. Their caller joins again and goes on from the newest checkpoint.
+ *
+ *     int code = train(&options, data, comm, &log, &start);     // 0, 3, 4, 130 after SIGTERM or SIGINT, or one of the two
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -26,6 +29,8 @@
 
 #define TRAIN_RESUME_NEWEST (-1)
 #define TRAIN_RESUME_NONE   (-2)
+
+enum { TRAIN_LOST = -1, TRAIN_RESIZE = -2 };
 
 struct train_options {
     const char *data;
@@ -44,8 +49,9 @@ struct train_options {
     bool async;
     int64_t resume; /* a step, or TRAIN_RESUME_ */
 
-    const struct fault *faults;
+    struct fault *faults;
     size_t n_faults;
+    int first_rank; /* for the faults: the one of the first join */
     const volatile int *stop; /* set when asked to */
 };
 

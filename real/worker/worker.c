@@ -28,7 +28,7 @@ struct settings {
     struct train_options train;
     struct comm_options comm;
     const char *make_data, *log, *prometheus;
-    int64_t log_every;
+    int64_t log_every, restarts;
     int64_t samples, features, classes;
     double noise;
     struct fault faults[MOST_FAULTS];
@@ -38,7 +38,7 @@ struct settings {
 
 enum key {
     KEY_DATA = 256, KEY_MAKE_DATA, KEY_SAMPLES, KEY_FEATURES, KEY_CLASSES, KEY_NOISE, KEY_PREFETCH, KEY_HIDDEN, KEY_BATCH,
-    KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL,
+    KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL, KEY_RESTARTS,
     KEY_COLLECTIVE, KEY_CHECKPOINT, KEY_EVERY, KEY_KEEP, KEY_SHARDED, KEY_ASYNC, KEY_RESUME, KEY_LOG, KEY_LOG_EVERY,
     KEY_PROMETHEUS, KEY_FAULT, KEY_MAN
 };
@@ -66,6 +66,7 @@ static const struct argp_option option_table[] = {
     {"algorithm", KEY_ALGORITHM, "auto|ring|tree", 0, "All-reduce over tcp (auto: tree for small ones)", 0},
     {"rendezvous-timeout", KEY_RENDEZVOUS, "DURATION", 0, "How long to wait for all ranks (10m)", 0},
     {"last-call", KEY_LAST_CALL, "DURATION", 0, "Elastic: how long to wait for more once enough are there (30s)", 0},
+    {"restarts", KEY_RESTARTS, "N", 0, "Elastic: how often to join again after a lost rank (3)", 0},
     {"collective-timeout", KEY_COLLECTIVE, "DURATION", 0, "How long a collective may take (10m)", 0},
     {0, 0, 0, 0, "Checkpoints:", 4},
     {"checkpoint", KEY_CHECKPOINT, "DIR", 0, "Save there, at the end and as --every says; go on from the newest", 0},
@@ -211,6 +212,7 @@ static error_t parse_ranks(int key, char *text, struct argp_state *state)
     case KEY_ALGORITHM: c->algorithm = (enum comm_algorithm)word(text, algorithms, 3, key, state); return 0;
     case KEY_RENDEZVOUS: c->rendezvous.timeout_ns = duration(text, key, state); return 0;
     case KEY_LAST_CALL: c->rendezvous.last_call_ns = duration(text, key, state); return 0;
+    case KEY_RESTARTS: ((struct settings *)state->input)->restarts = whole(text, 0, INT32_MAX, key, state); return 0;
     case KEY_COLLECTIVE: c->timeout_ns = duration(text, key, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -308,7 +310,8 @@ static bool open_log(const struct settings *s, struct steplog *log, struct diag 
     return log->lines != NULL;
 }
 
-static int run_ranks(const struct settings *s, const struct world *w, const struct dataset *data, worker_opener *open,
+/* From joining to the end, or to the next join. */
+static int run_ranks(struct settings *s, const struct world *w, const struct dataset *data, worker_opener *open,
                      struct steplog *log)
 {
     struct diag d = {0};
@@ -321,13 +324,27 @@ static int run_ranks(const struct settings *s, const struct world *w, const stru
     start.rendezvous_ns = net_now_ns() - begin_ns;
     start.transport = c->size == 1 ? "none" : c->ops->name;
     log->rank = c->rank;
+    if (s->train.first_rank < 0) s->train.first_rank = c->rank;
     log->size = c->size;
     int code = train(&s->train, data, c, log, &start);
     comm_close(c);
     return told(&d, code);
 }
 
-static int run(const struct settings *s, worker_opener *open)
+/* An elastic world goes on with who is left, or with who has come. */
+static int run_world(struct settings *s, const struct world *w, const struct dataset *data, worker_opener *open,
+                     struct steplog *log)
+{
+    int code = run_ranks(s, w, data, open, log);
+    for (int64_t lost = 0; code < 0 && w->min_size < w->size;) {
+        if (code == TRAIN_LOST && ++lost > s->restarts) break;
+        if (s->train.resume >= 0) s->train.resume = TRAIN_RESUME_NEWEST; /* it has been rolled back already */
+        code = run_ranks(s, w, data, open, log);
+    }
+    return code < 0 ? IO : code;
+}
+
+static int run(struct settings *s, worker_opener *open)
 {
     struct diag d = {0};
     struct arena arena = {0};
@@ -338,7 +355,7 @@ static int run(const struct settings *s, worker_opener *open)
     if (data && s->train.batch > data->shape.samples) {
         diag_error(&d, s->train.data, 0, NULL, "has %u samples, fewer than a batch of %u", data->shape.samples, s->train.batch);
     } else if (data) {
-        code = open_log(s, &log, &d) ? run_ranks(s, &w, data, open, &log) : IO;
+        code = open_log(s, &log, &d) ? run_world(s, &w, data, open, &log) : IO;
         if (!steplog_close(&log, &d) && code == OK) code = IO;
     }
     dataset_close(data);
@@ -350,10 +367,11 @@ int worker_main(int argc, char **argv, worker_opener *open)
 {
     struct settings s = {
         .train = {.batch = 256, .steps = 100, .rate = 0.1, .momentum = 0.9, .seed = 1, .prefetch = 2, .every = 100,
-                  .saver = {.keep = 3}, .resume = TRAIN_RESUME_NEWEST, .stop = &asked_to_stop},
+                  .saver = {.keep = 3}, 
+                  .resume = TRAIN_RESUME_NEWEST, .first_rank = -1, .stop = &asked_to_stop},
         .comm = {.timeout_ns = COMM_TIMEOUT_NS,
                  .rendezvous = {.timeout_ns = RENDEZVOUS_TIMEOUT_NS, .last_call_ns = RENDEZVOUS_LAST_CALL_NS}},
-        .log = "-", .log_every = 1, .samples = 10000, .features = 32, .classes = 4, .noise = 0.5};
+        .log = "-", .log_every = 1, .restarts = 3, .samples = 10000, .features = 32, .classes = 4, .noise = 0.5};
     char doc[sizeof summary + sizeof details + 1];
     const struct argp argp = {option_table, parse, NULL, doc, NULL, NULL, NULL};
     setlocale(LC_NUMERIC, "C");

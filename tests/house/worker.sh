@@ -101,6 +101,31 @@ for transport in shm tcp; do
     pair "4 9" "rank 1 is gone" --steps 30 --transport $transport --fault exit@7:9/1
     pair "4 4" "no answer from rank 1" --steps 30 --transport $transport --fault hang@7:1s/1 --collective-timeout 300ms
 done
+# Elastic, 2 to 4 ranks: one is lost (a guest, or the keeper of the place), later one comes.
+for victim in 2 0; do
+    rm -rf "$out/saved" "$out"/out? "$out"/err?
+    n=$((n + 1))
+    port=$((20000 + RANDOM % 20000))
+    pids=()
+    elastic() { # number, options ...
+        local i=$1
+        shift
+        PET_NNODES=2:4 PET_RDZV_ENDPOINT=127.0.0.1:$port "$worker" $data --batch 60 --steps 400 --pace 5ms --every 20 --last-call 1s \
+            --checkpoint "$out/saved" --log-every 1000 --rendezvous-timeout 20s "$@" >"$out/out$i" 2>"$out/err$i" &
+        pids+=($!)
+    }
+    for i in 0 1 2; do elastic $i --fault crash@60/$victim; done
+    until grep -qs '"size": 2' "$out"/out[012] || ! kill -0 "${pids[@]}"; do sleep 0.05; done 2>/dev/null
+    elastic 3
+    codes=
+    for p in "${pids[@]}"; do wait "$p" 2>/dev/null; codes="$codes $?"; done
+    pids=()
+    [ "$(tr ' ' '\n' <<<"$codes" | sort -n | tr '\n' ' ')" = " 0 0 0 137 " ] || complain "elastic, rank $victim lost: end with$codes: $(cat "$out"/err*)"
+    sizes=$(for i in 0 1 2; do sed -n 's/.*"start".*"size": \([0-9]*\),.*"resumed_step": \(-*[0-9]*\).*/\1 \2/p' "$out/out$i"; done | sort -u | tr '\n' ,)
+    case $sizes in "2 60,3 -1,3 "*,) ;; *) complain "elastic, rank $victim lost: sizes and steps resumed from are $sizes" ;; esac
+    [ "$(sed -n 's/.*"weights": "\(.*\)", "reason": "done".*/\1/p' "$out"/out? | uniq -c | awk '{print $1}')" = 3 ] ||
+        complain "elastic, rank $victim lost: the three do not end with the same weights"
+done
 # Steps paced at 20 ms take that long; slowed three times from step 5 on, the 10 steps take 5 x 20 + 5 x 60 ms at least.
 SECONDS_BEFORE=$(date +%s%N)
 pair "0 0" "" --steps 10 --pace 20ms --fault slow@5:3/1

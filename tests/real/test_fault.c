@@ -17,14 +17,14 @@ static const struct {
     const char *text;
     struct fault fault;
 } good[] = {
-    {"crash@120", {FAULT_CRASH, -1, 120, 0, 1, 1}},
-    {"crash@120/3", {FAULT_CRASH, 3, 120, 0, 1, 1}},
-    {"exit@0", {FAULT_EXIT, -1, 0, 0, 1, 1}},
-    {"exit@0:137/2", {FAULT_EXIT, 2, 0, 0, 1, 137}},
-    {"hang@7", {FAULT_HANG, -1, 7, 0, 1, 1}},
-    {"hang@7:30s/0", {FAULT_HANG, 0, 7, 30 * NS_PER_S, 1, 1}},
-    {"slow@7:2.5/1", {FAULT_SLOW, 1, 7, 0, 2.5, 1}},
-    {"store-down@9:200ms", {FAULT_STORE_DOWN, -1, 9, 200 * NS_PER_MS, 1, 1}},
+    {"crash@120", {FAULT_CRASH, -1, 120, 0, 1, 1, false}},
+    {"crash@120/3", {FAULT_CRASH, 3, 120, 0, 1, 1, false}},
+    {"exit@0", {FAULT_EXIT, -1, 0, 0, 1, 1, false}},
+    {"exit@0:137/2", {FAULT_EXIT, 2, 0, 0, 1, 137, false}},
+    {"hang@7", {FAULT_HANG, -1, 7, 0, 1, 1, false}},
+    {"hang@7:30s/0", {FAULT_HANG, 0, 7, 30 * NS_PER_S, 1, 1, false}},
+    {"slow@7:2.5/1", {FAULT_SLOW, 1, 7, 0, 2.5, 1, false}},
+    {"store-down@9:200ms", {FAULT_STORE_DOWN, -1, 9, 200 * NS_PER_MS, 1, 1, false}},
 };
 
 static const char *const wrong[] = {

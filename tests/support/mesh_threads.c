@@ -31,7 +31,7 @@ static void *run(void *arg)
 static void connect_all(int size, struct mesh *meshes)
 {
     for (int a = 0; a < size; a++) {
-        meshes[a] = (struct mesh){a, size, xmalloc((size_t)size * sizeof(int))};
+        meshes[a] = (struct mesh){.rank = a, .size = size, .fd = xmalloc((size_t)size * sizeof(int))};
         meshes[a].fd[a] = -1;
     }
     for (int a = 0; a < size; a++)
