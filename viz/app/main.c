@@ -83,10 +83,9 @@ static unsigned theme_parse(const char *arg, struct argp_state *state)
 static void view_check(const char *arg, struct argp_state *state)
 {
     struct str s = {0};
-    for (unsigned i = 0; i < n_view_kinds; i++) {
+    for (unsigned i = 0; i < n_view_kinds; i++)
         if (strcmp(view_kinds[i]->name, arg) == 0) return;
-        str_printf(&s, "%s%s", i ? ", " : "", view_kinds[i]->name);
-    }
+    for (unsigned i = 0; i < n_view_kinds; i++) str_printf(&s, "%s%s", i ? ", " : "", view_kinds[i]->name);
     argp_error(state, "--view %s: there is no such view; there are: %s", arg, str_text(&s));
 }
 
