@@ -1,14 +1,14 @@
 /* checkpoint.h - training state on disk: whole or not there.
  *
- * A checkpoint is a directory DIR/step-NNNNNNNNNN with one file a shard. It is made beside, as
- * DIR/step-NNNNNNNNNN.TOKEN.partial: each writer writes and syncs its shard, and once all have, rank 0 syncs the directory, renames
- * it to its name and syncs DIR. So whatever is killed when, a checkpoint that has its name is whole. TOKEN is of one life of the
- * job: what an earlier life left behind is never mixed in, and is removed when rank 0 opens DIR.
+ * A checkpoint is a directory DIR/step-NNNNNNNNNN with one file a shard. It is made beside, as DIR/step-
+ * NNNNNNNNNN.TOKEN.partial: each writer writes and syncs its shard, and once all have, rank 0 syncs the directory,
+ * renames it to its name and syncs DIR. So whatever is killed when, a checkpoint that has its name is whole. TOKEN is
+ * of one life of the job: what an earlier life left behind is never mixed in, and is removed when rank 0 opens DIR.
  *
- * A shard holds a header (step, which parameters, which of how many shards, the model's fingerprint, checksums of itself and of
- * what follows), then parameters, then momenta, as floats. With one writer (rank 0) there is one shard; sharded, each rank
- * writes its part of the parameters. Loading reads all shards, so any number of ranks can go on from it; DIR is one that all
- * ranks see.
+ * A shard holds a header (step, which parameters, which of how many shards, the model's fingerprint, checksums of
+ * itself and of what follows), then parameters, then momenta, as floats. With one writer (rank 0) there is one shard;
+ * sharded, each rank writes its part of the parameters. Loading reads all shards, so any number of ranks can go on
+ * from it; DIR is one that all ranks see.
  *
  *     struct saver *s = saver_open(dir, &(struct saver_options){ .keep = 3 }, rank, size, token, fingerprint, &diag);
  *     saver_begin(s, step, n, parameters, momenta);        // copies, and writes in a thread of its own

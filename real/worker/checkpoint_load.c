@@ -34,7 +34,8 @@ bool checkpoint_list(const char *dir, step_list *steps, struct diag *d)
     if (!open) return diag_error(d, dir, 0, NULL, "cannot list: %s", strerror(errno)), false;
     for (struct dirent *e; (e = readdir(open)) != NULL;) {
         int64_t step;
-        if (strlen(e->d_name) == 15 && str_starts_with(e->d_name, "step-") && !units_parse_int64(e->d_name + 5, &step) && step >= 0)
+        if (strlen(e->d_name) == 15 && str_starts_with(e->d_name, "step-") &&
+            !units_parse_int64(e->d_name + 5, &step) && step >= 0)
             array_push(steps, step);
     }
     closedir(open);
@@ -57,7 +58,8 @@ struct wanted {
     bool other_model; /* found out: it is of one */
 };
 
-static bool header_is_sound(const struct shard_header *h, size_t bytes, struct wanted *w, const char *file, struct diag *d)
+static bool header_is_sound(const struct shard_header *h, size_t bytes, struct wanted *w, const char *file,
+                            struct diag *d)
 {
     if (memcmp(h->magic, CHECKPOINT_MAGIC, sizeof h->magic) != 0 || h->header_crc != shard_header_crc(*h))
         return bad(d, file, "is no shard of a checkpoint, or its header is damaged");
@@ -80,7 +82,8 @@ static bool load_shard(const char *file, struct wanted *w, uint64_t *next, uint3
     if (ok && bytes < sizeof h) ok = bad(d, file, "is cut off");
     if (ok) memcpy(&h, text, sizeof h);
     ok = ok && header_is_sound(&h, bytes, w, file, d);
-    if (ok && hash_crc32(0, text + sizeof h, bytes - sizeof h) != h.data_crc) ok = bad(d, file, "is damaged: its checksum is another");
+    if (ok && hash_crc32(0, text + sizeof h, bytes - sizeof h) != h.data_crc)
+        ok = bad(d, file, "is damaged: its checksum is another");
     if (ok && h.first != *next) ok = bad(d, file, "does not follow the shard before it");
     if (ok) {
         memcpy(w->parameters + h.first, text + sizeof h, h.count * sizeof(float));
@@ -129,14 +132,17 @@ bool checkpoint_load(const char *dir, int64_t step, uint64_t fingerprint, size_t
     return load(dir, &(struct wanted){step, fingerprint, n, parameters, momenta, false}, d);
 }
 
-int64_t checkpoint_load_newest(const char *dir, uint64_t fingerprint, size_t n, float *parameters, float *momenta, struct diag *d)
+int64_t checkpoint_load_newest(const char *dir, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
+                               struct diag *d)
 {
     step_list steps = {0};
     int64_t found = checkpoint_list(dir, &steps, d) ? -1 : -2;
     for (size_t i = steps.n; found == -1 && i-- > 0;) {
         struct wanted w = {steps.v[i], fingerprint, n, parameters, momenta, false};
-        if (load(dir, &w, d)) found = steps.v[i];
-        else if (w.other_model) found = -2;
+        if (load(dir, &w, d))
+            found = steps.v[i];
+        else if (w.other_model)
+            found = -2;
     }
     array_free(&steps);
     return found;

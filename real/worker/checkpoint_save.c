@@ -39,7 +39,8 @@ struct saver {
 
 static char *partial_name(const struct saver *s, struct arena *a)
 {
-    return arena_printf(a, CHECKPOINT_NAME ".%016llx.partial", s->dir, (long long)s->step, (unsigned long long)s->token);
+    return arena_printf(a, CHECKPOINT_NAME ".%016llx.partial", s->dir, (long long)s->step,
+                        (unsigned long long)s->token);
 }
 
 static bool sync_dir(const char *path)
@@ -82,19 +83,21 @@ static bool clean(const char *dir, struct diag *d)
     bool ok = open != NULL;
     if (!ok) diag_error(d, dir, 0, NULL, "cannot list: %s", strerror(errno));
     for (struct dirent *e; ok && (e = readdir(open)) != NULL;)
-        if (str_starts_with(e->d_name, "step-") && (str_ends_with(e->d_name, ".partial") || str_ends_with(e->d_name, ".old")))
+        if (str_starts_with(e->d_name, "step-") &&
+            (str_ends_with(e->d_name, ".partial") || str_ends_with(e->d_name, ".old")))
             ok = file_remove_tree(path_join(&a, dir, e->d_name), d);
     if (open) closedir(open);
     arena_free(&a);
     return ok;
 }
 
-struct saver *saver_open(const char *dir, const struct saver_options *o, int rank, int size, uint64_t token, uint64_t fingerprint,
-                         struct diag *d)
+struct saver *saver_open(const char *dir, const struct saver_options *o, int rank, int size, uint64_t token,
+                         uint64_t fingerprint, struct diag *d)
 {
     if (!file_make_dirs(dir, d) || (rank == 0 && !clean(dir, d))) return NULL;
     struct saver *s = xcalloc(1, sizeof *s);
-    *s = (struct saver){.dir = xstrdup(dir), .options = *o, .rank = rank, .size = size, .token = token, .fingerprint = fingerprint};
+    *s = (struct saver){
+        .dir = xstrdup(dir), .options = *o, .rank = rank, .size = size, .token = token, .fingerprint = fingerprint};
     pthread_mutex_init(&s->lock, NULL);
     return s;
 }
@@ -149,8 +152,13 @@ static void fill(struct saver *s, size_t n, const float *parameters, const float
     size_t rank = (size_t)s->rank, size = (size_t)s->size;
     size_t first = s->options.sharded ? n * rank / size : 0, end = s->options.sharded ? n * (rank + 1) / size : n;
     size_t floats = (end - first) * sizeof(float);
-    struct shard_header h = {.step = s->step, .fingerprint = s->fingerprint, .parameters = n, .first = first, .count = end - first,
-                             .shard = (uint32_t)s->rank, .shards = s->options.sharded ? (uint32_t)s->size : 1};
+    struct shard_header h = {.step = s->step,
+                             .fingerprint = s->fingerprint,
+                             .parameters = n,
+                             .first = first,
+                             .count = end - first,
+                             .shard = (uint32_t)s->rank,
+                             .shards = s->options.sharded ? (uint32_t)s->size : 1};
     s->n = sizeof h + 2 * floats;
     s->bytes = xrealloc(s->bytes, s->n);
     memcpy(s->bytes + sizeof h, parameters + first, floats);
@@ -205,8 +213,8 @@ bool saver_commit(struct saver *s, struct diag *d)
 {
     struct arena a = {0};
     const char *partial = partial_name(s, &a), *name = arena_printf(&a, CHECKPOINT_NAME, s->dir, (long long)s->step);
-    bool ok = sync_dir(partial) && (!file_exists(name) || remove_checkpoint(s->dir, s->step, d)) && rename(partial, name) == 0 &&
-              sync_dir(s->dir);
+    bool ok = sync_dir(partial) && (!file_exists(name) || remove_checkpoint(s->dir, s->step, d)) &&
+              rename(partial, name) == 0 && sync_dir(s->dir);
     if (!ok) diag_error(d, name, 0, NULL, "cannot finish the checkpoint: %s", strerror(errno));
     ok = ok && keep_newest(s, d);
     arena_free(&a);

@@ -243,7 +243,8 @@ void comm_shm_over(struct comm *c, void *region)
 {
     struct shm *s = xcalloc(1, sizeof *s);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    *s = (struct shm){.head = region, .slots = (float *)((char *)region + head_bytes(c->size)), .bytes = comm_shm_bytes(c->size)};
+    *s = (struct shm){
+        .head = region, .slots = (float *)((char *)region + head_bytes(c->size)), .bytes = comm_shm_bytes(c->size)};
     s->spins = c->size <= cores ? SPIN_TURNS : 0;
     c->state = s;
     c->ops = &ops;

@@ -13,7 +13,8 @@
 static bool lost(struct comm *c, int a, int b)
 {
     if (errno == ETIMEDOUT)
-        return comm_fail(c, "no answer from rank %d%s within %g s", a, a == b ? "" : " or its neighbour", (double)c->timeout_ns * 1e-9);
+        return comm_fail(c, "no answer from rank %d%s within %g s", a, a == b ? "" : " or its neighbour",
+                         (double)c->timeout_ns * 1e-9);
     int gone = net_gone(c->mesh.fd[a]) ? a : b;
     return comm_fail(c, "rank %d is gone: %s", gone, strerror(errno));
 }
@@ -68,7 +69,8 @@ static bool tree_down(struct comm *c, void *data, size_t bytes, int64_t deadline
         if (c->rank % (2 * d) == 0 && c->rank + d < c->size) {
             if (!net_send(c->mesh.fd[c->rank + d], data, bytes, deadline_ns)) return lost(c, c->rank + d, c->rank + d);
         } else if (c->rank % (2 * d) == d) {
-            if (!net_receive(c->mesh.fd[c->rank - d], data, bytes, deadline_ns)) return lost(c, c->rank - d, c->rank - d);
+            if (!net_receive(c->mesh.fd[c->rank - d], data, bytes, deadline_ns))
+                return lost(c, c->rank - d, c->rank - d);
         }
     }
     return true;
@@ -114,6 +116,11 @@ static const struct comm_ops tcp = {"tcp", tcp_all_reduce, tcp_broadcast, NULL};
 struct comm *comm_over_tcp(struct mesh mesh, enum comm_algorithm algorithm, int64_t timeout_ns)
 {
     struct comm *c = xcalloc(1, sizeof *c);
-    *c = (struct comm){.ops = &tcp, .rank = mesh.rank, .size = mesh.size, .mesh = mesh, .algorithm = algorithm, .timeout_ns = timeout_ns};
+    *c = (struct comm){.ops = &tcp,
+                       .rank = mesh.rank,
+                       .size = mesh.size,
+                       .mesh = mesh,
+                       .algorithm = algorithm,
+                       .timeout_ns = timeout_ns};
     return c;
 }

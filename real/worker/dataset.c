@@ -59,7 +59,8 @@ bool dataset_generate(const char *path, struct dataset_shape shape, double noise
     size_t row = row_bytes(&shape), bytes = sizeof(struct file_header) + row * shape.samples;
     char *file = xmalloc(bytes), *rows = file + sizeof(struct file_header);
     for (uint32_t i = 0; i < shape.samples; i++) make_row(seed, &shape, noise, i, rows + row * i);
-    struct file_header h = {.samples = shape.samples, .features = shape.features, .classes = shape.classes, .seed = seed};
+    struct file_header h = {
+        .samples = shape.samples, .features = shape.features, .classes = shape.classes, .seed = seed};
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     h.crc = hash_crc32(0, rows, row * shape.samples);
     memcpy(file, &h, sizeof h);
@@ -96,13 +97,15 @@ static bool check(struct dataset *s, const char *path, struct diag *d)
 {
     struct file_header h;
     struct stat st;
-    if (fstat(s->fd, &st) || pread(s->fd, &h, sizeof h, 0) != (ssize_t)sizeof h || memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
+    if (fstat(s->fd, &st) || pread(s->fd, &h, sizeof h, 0) != (ssize_t)sizeof h ||
+        memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
         return bad(d, path, "is no data set");
     s->shape = (struct dataset_shape){h.samples, h.features, h.classes};
     s->crc = h.crc;
     if (h.samples < 1 || h.features < 1 || h.features > 65536 || h.classes < 2 || h.classes > 65536)
         return bad(d, path, "names no sensible number of samples, features (1 to 65536) or classes (2 to 65536)");
-    if ((size_t)st.st_size != sizeof h + row_bytes(&s->shape) * h.samples) return bad(d, path, "is cut off, or has bytes too many");
+    if ((size_t)st.st_size != sizeof h + row_bytes(&s->shape) * h.samples)
+        return bad(d, path, "is cut off, or has bytes too many");
     return rows_are_whole(s, h.crc) || bad(d, path, "is damaged: its checksum is another");
 }
 

@@ -9,7 +9,8 @@
  *     store-down@120:10s           saving fails for so long
  *
  * Signals: SIGUSR1 hangs for ever (as hang), SIGUSR2 makes computing twice as slow and, sent again, as fast as before.
- * The rank is the one that the process was given when it first joined; each fault is played once in a process. Whoever starts it again decides whether it gets the fault again.
+ * The rank is the one that the process was given when it first joined; each fault is played once in a process.
+ * Whoever starts it again decides whether it gets the fault again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

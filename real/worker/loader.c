@@ -40,8 +40,8 @@ size_t share_samples(const struct share *s)
 static uint32_t below(uint64_t seed, int64_t epoch, uint32_t i, uint32_t n)
 {
     uint32_t draw[4];
-    philox4x32_10((uint32_t[4]){i, (uint32_t)epoch, (uint32_t)(epoch >> 32), 7}, (uint32_t[2]){(uint32_t)seed, (uint32_t)(seed >> 32)},
-                  draw);
+    philox4x32_10((uint32_t[4]){i, (uint32_t)epoch, (uint32_t)(epoch >> 32), 7},
+                  (uint32_t[2]){(uint32_t)seed, (uint32_t)(seed >> 32)}, draw);
     return (uint32_t)((uint64_t)draw[0] * n >> 32);
 }
 
@@ -105,8 +105,10 @@ static void *run(void *arg)
         pthread_mutex_unlock(&l->lock);
         bool ok = read_batch(l, step, b);
         pthread_mutex_lock(&l->lock);
-        if (ok) l->made++;
-        else l->failed = true;
+        if (ok)
+            l->made++;
+        else
+            l->failed = true;
         pthread_cond_broadcast(&l->changed);
     }
     pthread_mutex_unlock(&l->lock);

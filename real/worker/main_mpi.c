@@ -19,7 +19,8 @@ static bool mpi_all_reduce(struct comm *c, float *v, size_t n)
 {
     for (size_t at = 0; at < n; at += PIECE) {
         int m = (int)(n - at < PIECE ? n - at : PIECE);
-        if (MPI_Allreduce(MPI_IN_PLACE, v + at, m, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD)) return comm_fail(c, "MPI_Allreduce failed");
+        if (MPI_Allreduce(MPI_IN_PLACE, v + at, m, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD))
+            return comm_fail(c, "MPI_Allreduce failed");
     }
     return true;
 }

@@ -64,8 +64,8 @@ static double softmax_loss(double *x, int n, uint32_t label)
     return det_log(sum) - (of_label - most);
 }
 
-static void layer_backward(const float *w, int inputs, int outputs, const double *in, const double *delta, double *gradient,
-                           double *delta_in)
+static void layer_backward(const float *w, int inputs, int outputs, const double *in, const double *delta,
+                           double *gradient, double *delta_in)
 {
     for (int i = 0; i < inputs; i++) {
         double *g = gradient + (size_t)i * (size_t)outputs;
@@ -108,13 +108,15 @@ static double sample(const struct model *m, const float *parameters, const float
     for (int l = 0; l < m->depth; l++) {
         layer_forward(parameters + at[l], m->width[l], m->width[l + 1], s->activation[l], s->activation[l + 1]);
         at[l + 1] = at[l] + ((size_t)m->width[l] + 1) * (size_t)m->width[l + 1];
-        for (int j = 0; l + 1 < m->depth && j < m->width[l + 1]; j++) s->activation[l + 1][j] = tanh_of(s->activation[l + 1][j]);
+        for (int j = 0; l + 1 < m->depth && j < m->width[l + 1]; j++)
+            s->activation[l + 1][j] = tanh_of(s->activation[l + 1][j]);
     }
     double *delta = s->activation[m->depth], loss = softmax_loss(delta, m->width[m->depth], label);
     delta[label] -= 1;
     for (int l = m->depth - 1; l >= 0; l--) {
         double *before = l > 0 ? s->delta[l % 2] : NULL;
-        layer_backward(parameters + at[l], m->width[l], m->width[l + 1], s->activation[l], delta, gradient + at[l], before);
+        layer_backward(parameters + at[l], m->width[l], m->width[l + 1], s->activation[l], delta, gradient + at[l],
+                       before);
         delta = before;
     }
     return loss;

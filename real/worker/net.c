@@ -67,7 +67,8 @@ static int port_of(int fd)
     struct sockaddr_storage at;
     socklen_t n = sizeof at;
     if (getsockname(fd, (struct sockaddr *)&at, &n)) return 0;
-    return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port : ((struct sockaddr_in *)&at)->sin_port);
+    return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
+                                          : ((struct sockaddr_in *)&at)->sin_port);
 }
 
 static int listen_on(const struct sockaddr *address, socklen_t bytes)
@@ -134,7 +135,8 @@ int net_connect(const char *host, int port, int64_t deadline_ns)
     do {
         int fd = -1;
         struct addrinfo *found = resolve(host, port, 0);
-        for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next) fd = try_connect(a->ai_addr, a->ai_addrlen, deadline_ns);
+        for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
+            fd = try_connect(a->ai_addr, a->ai_addrlen, deadline_ns);
         if (found) freeaddrinfo(found);
         if (fd >= 0) return fd;
     } while (pause_before_retry(deadline_ns));
@@ -184,7 +186,10 @@ bool net_exchange(int to, const void *out, size_t out_n, int from, void *in, siz
         sent += (size_t)put;
         got += (size_t)had;
         if (put > 0 || had > 0) continue;
-        struct pollfd p[2] = {{.fd = sent < out_n ? to : -1, .events = POLLOUT}, {.fd = got < in_n ? from : -1, .events = POLLIN}};
+        struct pollfd p[2] = {
+            {.fd = sent < out_n ? to : -1, .events = POLLOUT},
+            {.fd = got < in_n ? from : -1, .events = POLLIN }
+        };
         int ready = poll(p, 2, left_ms(deadline_ns));
         if (ready < 0 && errno != EINTR) return false;
         if (ready == 0) return errno = ETIMEDOUT, false;

@@ -27,9 +27,9 @@ struct hello {
 
 enum answer { WELCOME, OTHER_SIZE, OTHER_SETTINGS, RANK_BEYOND, TOO_MANY, N_ANSWERS };
 
-static const char *const reasons[N_ANSWERS] = {
-    "welcome", "it expects another number of ranks", "it runs with other data or options than the others",
-    "its rank is beyond the number of ranks", "all ranks are taken already"};
+static const char *const reasons[N_ANSWERS] = {"welcome", "it expects another number of ranks",
+                                               "it runs with other data or options than the others",
+                                               "its rank is beyond the number of ranks", "all ranks are taken already"};
 
 struct welcome {
     uint64_t magic;
@@ -38,9 +38,9 @@ struct welcome {
 
 struct guest {
     int fd;
-    bool said;             /* its hello is whole */
-    size_t got;            /* bytes of it */
-    int64_t until_ns;      /* by when it must be */
+    bool said;        /* its hello is whole */
+    size_t got;       /* bytes of it */
+    int64_t until_ns; /* by when it must be */
     struct hello hello;
     struct net_address at; /* where it listens */
 };
@@ -102,8 +102,10 @@ static void note_where_it_listens(struct guest *g)
     in_port_t port = htons((uint16_t)g->hello.port);
     g->at.bytes = sizeof g->at.address;
     getpeername(g->fd, (struct sockaddr *)&g->at.address, &g->at.bytes);
-    if (g->at.address.ss_family == AF_INET6) ((struct sockaddr_in6 *)&g->at.address)->sin6_port = port;
-    else ((struct sockaddr_in *)&g->at.address)->sin_port = port;
+    if (g->at.address.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&g->at.address)->sin6_port = port;
+    else
+        ((struct sockaddr_in *)&g->at.address)->sin_port = port;
 }
 
 /* Its hello is whole: it stays, in place of the process that it was before a restart, or goes. */
@@ -136,8 +138,10 @@ static void listen_to(struct place *p, size_t i)
     }
     if (g->said) return;
     g->got += (size_t)n;
-    if (g->got >= sizeof g->hello.magic && g->hello.magic != MAGIC) drop(p, i);
-    else if (g->got == sizeof g->hello) seat(p, i);
+    if (g->got >= sizeof g->hello.magic && g->hello.magic != MAGIC)
+        drop(p, i);
+    else if (g->got == sizeof g->hello)
+        seat(p, i);
 }
 
 static bool complete(const struct place *p)
@@ -159,7 +163,8 @@ static void look(struct place *p)
             if (polls[i].revents && i < p->guests.n && p->guests.v[i].fd == polls[i].fd) listen_to(p, i);
         if (polls[n].revents) {
             int fd = net_accept(p->listener, 0);
-            if (fd >= 0) array_push(&p->guests, (struct guest){.fd = fd, .until_ns = net_now_ns() + RENDEZVOUS_HELLO_NS});
+            if (fd >= 0)
+                array_push(&p->guests, (struct guest){.fd = fd, .until_ns = net_now_ns() + RENDEZVOUS_HELLO_NS});
         }
     }
     free(polls);
@@ -230,8 +235,10 @@ static bool failed(struct joining *j, const char *what)
 static bool report(const struct joining *j)
 {
     if (!j->what) return false; /* told already */
-    diag_error(j->diag, "rendezvous", 0, NULL, "%s, %s port %d: %s", j->what, j->world->master, j->world->port, strerror(j->reason));
-    if (j->reason == ETIMEDOUT) diag_help(j->diag, "check that all ranks were started, and give more time with --rendezvous-timeout");
+    diag_error(j->diag, "rendezvous", 0, NULL, "%s, %s port %d: %s", j->what, j->world->master, j->world->port,
+               strerror(j->reason));
+    if (j->reason == ETIMEDOUT)
+        diag_help(j->diag, "check that all ranks were started, and give more time with --rendezvous-timeout");
     return false;
 }
 
@@ -260,9 +267,12 @@ static bool connect_pairs(struct joining *j, const struct net_address *at, struc
         if (fd < 0) return failed(j, "a peer does not connect");
         int64_t until_ns = net_now_ns() + RENDEZVOUS_HELLO_NS;
         bool ours = net_receive(fd, &magic, sizeof magic, until_ns) && magic == MAGIC &&
-                    net_receive(fd, &peer, sizeof peer, until_ns) && peer > m->rank && peer < m->size && m->fd[peer] < 0;
-        if (ours) m->fd[peer] = fd, missing--;
-        else close(fd);
+                    net_receive(fd, &peer, sizeof peer, until_ns) && peer > m->rank && peer < m->size &&
+                    m->fd[peer] < 0;
+        if (ours)
+            m->fd[peer] = fd, missing--;
+        else
+            close(fd);
     }
     return true;
 }
@@ -273,7 +283,8 @@ static bool sane(const struct joining *j, const struct welcome *w)
         diag_error(j->diag, "rendezvous", 0, NULL, "this process was refused: %s", reasons[w->answer]);
         return false;
     }
-    if (w->magic == MAGIC && w->size >= 1 && w->size <= WORLD_SIZE_MAX && w->rank >= 0 && w->rank < w->size) return true;
+    if (w->magic == MAGIC && w->size >= 1 && w->size <= WORLD_SIZE_MAX && w->rank >= 0 && w->rank < w->size)
+        return true;
     diag_error(j->diag, "rendezvous", 0, NULL, "%s port %d is something else, not the meeting place", j->world->master,
                j->world->port);
     return false;
@@ -288,7 +299,8 @@ static bool be_welcomed(struct joining *j, struct mesh *m)
     struct net_address *at = xcalloc((size_t)w.size, sizeof *at);
     *m = (struct mesh){.rank = w.rank, .size = w.size, .fd = xcalloc((size_t)w.size, sizeof *m->fd)};
     for (int i = 0; i < w.size; i++) m->fd[i] = -1;
-    bool ok = net_receive(j->to_place, at, (size_t)w.size * sizeof *at, j->deadline_ns) || failed(j, "the list of ranks broke off");
+    bool ok = net_receive(j->to_place, at, (size_t)w.size * sizeof *at, j->deadline_ns) ||
+              failed(j, "the list of ranks broke off");
     ok = ok && connect_pairs(j, at, m);
     free(at);
     return ok;
@@ -300,8 +312,8 @@ static bool keep(struct place *p, struct joining *j)
     while (!complete(p)) {
         if (net_now_ns() > j->deadline_ns) {
             errno = ETIMEDOUT;
-            diag_error(p->diag, "rendezvous", 0, NULL, "%d of %d ranks came in time%s%s", present(p), p->world->min_size,
-                       p->refused ? "; one was refused: " : "", p->refused ? p->refused : "");
+            diag_error(p->diag, "rendezvous", 0, NULL, "%d of %d ranks came in time%s%s", present(p),
+                       p->world->min_size, p->refused ? "; one was refused: " : "", p->refused ? p->refused : "");
             diag_help(p->diag, "check that all ranks were started, and give more time with --rendezvous-timeout");
             return false;
         }
@@ -367,10 +379,14 @@ bool rendezvous_join(const struct world *w, const struct rendezvous_options *o, 
     if (j.listener < 0) return failed(&j, "cannot open a port"), report(&j);
     int place = keeper_port(w);
     bool ok;
-    if (place < 0 && w->rank == 0) ok = failed(&j, "cannot open the meeting place");
-    else ok = place >= 0 ? join_as_keeper(&j, place, m) : join_as_guest(&j, m);
-    if (ok && place >= 0 && w->min_size < w->size) m->keeps_place = true, m->place = place;
-    else if (place >= 0) close(place);
+    if (place < 0 && w->rank == 0)
+        ok = failed(&j, "cannot open the meeting place");
+    else
+        ok = place >= 0 ? join_as_keeper(&j, place, m) : join_as_guest(&j, m);
+    if (ok && place >= 0 && w->min_size < w->size)
+        m->keeps_place = true, m->place = place;
+    else if (place >= 0)
+        close(place);
     if (j.to_place >= 0) close(j.to_place);
     close(j.listener);
     if (!ok) mesh_close(m), report(&j);

@@ -16,9 +16,10 @@
  *     net_send(m.fd[1], ...);
  *     mesh_close(&m);
  *
- * An elastic world is joined again, by all, when a rank is lost or a new one comes. Its keeper leaves the place open meanwhile and
- * learns from rendezvous_newcomer() that somebody is there; who is turned away so, or comes while the place changes hands, tries
- * again until its time is up. Whoever is on the keeper's machine can be the next keeper; when there is none, the job ends.
+ * An elastic world is joined again, by all, when a rank is lost or a new one comes. Its keeper leaves the place open
+ * meanwhile and learns from rendezvous_newcomer() that somebody is there; who is turned away so, or comes while the
+ * place changes hands, tries again until its time is up. Whoever is on the keeper's machine can be the next keeper;
+ * when there is none, the job ends.
  *
  * Time: a static world needs two round trips after the last has come. Sizes: size^2 / 2 connections in all.
  * In an elastic world the join defaults are torchrun's: 600 s, last call 30 s.

@@ -34,7 +34,7 @@ struct training {
     struct saver *saver;
     bool saving, last_save_failed;
     int64_t step, save_step, save_begin_ns;
-    double slow; /* by a fault */
+    double slow;       /* by a fault */
     bool stop, resize; /* agreed */
 };
 
@@ -111,7 +111,7 @@ static int begin_checkpoints(struct training *t, struct start_record *start)
     if (t->comm->rank == 0 && getrandom(&b.token, sizeof b.token, 0) != sizeof b.token) return IO;
     if (t->comm->rank == 0) b.step = load(t);
     if (!comm_broadcast(t->comm, &b, sizeof b) || (b.step >= 0 && (!comm_broadcast(t->comm, t->parameters, bytes) ||
-                                                                  !comm_broadcast(t->comm, t->momenta, bytes))))
+                                                                   !comm_broadcast(t->comm, t->momenta, bytes))))
         return lost(t);
     if (b.step < -1) return INPUT;
     t->step = b.step < 0 ? 0 : b.step;
@@ -151,8 +151,10 @@ static void finish_save(struct training *t, bool all_written)
 {
     struct diag d = {0};
     bool ok = saver_wait(t->saver, &d) && all_written;
-    if (t->comm->rank == 0 && ok) ok = saver_commit(t->saver, &d);
-    else if (t->comm->rank == 0) saver_abandon(t->saver);
+    if (t->comm->rank == 0 && ok)
+        ok = saver_commit(t->saver, &d);
+    else if (t->comm->rank == 0)
+        saver_abandon(t->saver);
     if (t->comm->rank == 0) steplog_checkpoint(t->log, t->save_step, net_now_ns() - t->save_begin_ns, ok);
     t->saving = false;
     t->last_save_failed = !ok;
@@ -200,7 +202,8 @@ static void play_faults(struct training *t)
 static void sleep_until(int64_t ns)
 {
     struct timespec at = {ns / NS_PER_S, ns % NS_PER_S};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0) {}
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0) {
+    }
 }
 
 /* Paced computing takes pace_ns; slowed, so many times what it would have taken. */
@@ -278,7 +281,8 @@ static int one_step(struct training *t, struct step_record *r)
     bool last = t->stop || t->resize || t->step == t->options->steps;
     if (checkpoint_due(t) && !save(t, !t->options->async || last)) return lost(t);
     int64_t end_ns = net_now_ns();
-    r->times = (struct step_times){at[1] - at[0], at[2] - at[1] + at[4] - at[3], at[3] - at[2], end_ns - at[4], end_ns - at[0]};
+    r->times = (struct step_times){at[1] - at[0], at[2] - at[1] + at[4] - at[3], at[3] - at[2], end_ns - at[4],
+                                   end_ns - at[0]};
     return OK;
 }
 
@@ -311,7 +315,8 @@ static void finish(struct training *t)
     free(t->sum);
 }
 
-int train(const struct train_options *o, const struct dataset *data, struct comm *c, struct steplog *log, struct start_record *start)
+int train(const struct train_options *o, const struct dataset *data, struct comm *c, struct steplog *log,
+          struct start_record *start)
 {
     struct training t = {.options = o, .data = data, .comm = c, .log = log, .slow = 1};
     int code = begin(&t, start);

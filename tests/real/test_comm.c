@@ -8,8 +8,8 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,13 +71,19 @@ static void within_bound(const struct sums *s, int size)
 static const struct way {
     enum comm_transport transport;
     enum comm_algorithm algorithm;
-} ways[] = {{COMM_TCP, COMM_RING}, {COMM_TCP, COMM_TREE}, {COMM_TCP, COMM_ANY}, {COMM_SHM, COMM_ANY}};
+} ways[] = {
+    {COMM_TCP, COMM_RING},
+    {COMM_TCP, COMM_TREE},
+    {COMM_TCP, COMM_ANY },
+    {COMM_SHM, COMM_ANY }
+};
 
 static void sums_are_right_and_repeat(void **state)
 {
     (void)state;
     static const int sizes[] = {2, 3, 4, 8};
-    static const size_t lengths[] = {1, 2, 7, 100, SHM_FLAT_FLOATS, SHM_FLAT_FLOATS + 1, SHM_SEGMENT_FLOATS + 17, 3 * SHM_SEGMENT_FLOATS - 5};
+    static const size_t lengths[] = {
+        1, 2, 7, 100, SHM_FLAT_FLOATS, SHM_FLAT_FLOATS + 1, SHM_SEGMENT_FLOATS + 17, 3 * SHM_SEGMENT_FLOATS - 5};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
             for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {

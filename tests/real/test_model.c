@@ -22,7 +22,11 @@ enum { FEATURES = 7, CLASSES = 4, SAMPLES = 64, MODELS = 3 };
 
 static const struct {
     int hidden[2], n_hidden;
-} shapes[MODELS] = {{{0}, 0}, {{9}, 1}, {{8, 5}, 2}};
+} shapes[MODELS] = {
+    {{0},    0},
+    {{9},    1},
+    {{8, 5}, 2}
+};
 
 static float x[SAMPLES * FEATURES];
 static uint32_t label[SAMPLES];
@@ -113,7 +117,8 @@ struct parallel {
 static void one_rank(struct comm *c, void *arg)
 {
     struct parallel *a = arg;
-    size_t from = (size_t)(SAMPLES / c->size * c->rank), n = (size_t)(SAMPLES / c->size), parameters = a->model->parameters;
+    size_t from = (size_t)(SAMPLES / c->size * c->rank), n = (size_t)(SAMPLES / c->size),
+           parameters = a->model->parameters;
     double *g = xcalloc(parameters, sizeof *g);
     double loss = model_gradient(a->model, a->parameters, x + from * FEATURES, label + from, n, g);
     for (size_t i = 0; i < parameters; i++) a->sum[c->rank][i] = (float)g[i];
@@ -152,7 +157,14 @@ static void exact(const struct model *m, const float *p, double *sum, double *ab
 static void ranks_give_the_same_within_the_bound(void **state)
 {
     (void)state;
-    static const struct { enum comm_transport t; enum comm_algorithm a; } ways[] = {{COMM_SHM, COMM_ANY}, {COMM_TCP, COMM_RING}, {COMM_TCP, COMM_TREE}};
+    static const struct {
+        enum comm_transport t;
+        enum comm_algorithm a;
+    } ways[] = {
+        {COMM_SHM, COMM_ANY },
+        {COMM_TCP, COMM_RING},
+        {COMM_TCP, COMM_TREE}
+    };
     for (int k = 0; k < MODELS; k++)
         for (size_t w = 0; w < 3; w++)
             for (int ranks = 1; ranks <= 8; ranks *= 2) {
@@ -160,15 +172,18 @@ static void ranks_give_the_same_within_the_bound(void **state)
                 float *p;
                 make(&m, k, &p);
                 struct parallel a = {.model = &m, .parameters = p}, b = a;
-                double *sum = xcalloc(m.parameters + 1, sizeof *sum), *absolute = xcalloc(m.parameters + 1, sizeof *absolute);
+                double *sum = xcalloc(m.parameters + 1, sizeof *sum),
+                       *absolute = xcalloc(m.parameters + 1, sizeof *absolute);
                 exact(&m, p, sum, absolute);
                 run_parallel(&a, ranks, ways[w].t, ways[w].a);
                 run_parallel(&b, ranks, ways[w].t, ways[w].a);
                 double gamma = ranks * 0x1p-24 / (1 - ranks * 0x1p-24);
                 for (size_t i = 0; i <= m.parameters; i++)
                     if (!(fabs((double)a.sum[0][i] - sum[i]) <= gamma * absolute[i] * (1 + 1e-3)))
-                        fail_msg("model %d, %d ranks, element %zu: %.9g, not %.9g", k, ranks, i, (double)a.sum[0][i], sum[i]);
-                for (int r = 0; r < ranks; r++) assert_memory_equal(a.sum[0], a.sum[r], (m.parameters + 1) * sizeof(float));
+                        fail_msg("model %d, %d ranks, element %zu: %.9g, not %.9g", k, ranks, i, (double)a.sum[0][i],
+                                 sum[i]);
+                for (int r = 0; r < ranks; r++)
+                    assert_memory_equal(a.sum[0], a.sum[r], (m.parameters + 1) * sizeof(float));
                 assert_memory_equal(a.sum[0], b.sum[0], (m.parameters + 1) * sizeof(float));
                 parallel_free(&a);
                 parallel_free(&b);

@@ -41,7 +41,8 @@ static bool talk(const struct mesh *m)
     for (int r = 0; r < m->size; r++) {
         int32_t mine = m->rank, theirs = -1;
         if (r == m->rank) continue;
-        if (!net_exchange(m->fd[r], &mine, 4, m->fd[r], &theirs, 4, net_now_ns() + seconds(10)) || theirs != r) return false;
+        if (!net_exchange(m->fd[r], &mine, 4, m->fd[r], &theirs, 4, net_now_ns() + seconds(10)) || theirs != r)
+            return false;
     }
     return true;
 }
@@ -121,7 +122,8 @@ static void an_elastic_world_goes_on_with_enough(void **state)
     for (int n = 3; n <= 5; n += 2) {
         struct joiner j[MOST];
         prepare(j, n, 5, 2);
-        for (int i = 0; i < n; i++) j[i].world.rank = WORLD_ANY_RANK, j[i].options.last_call_ns = n == 5 ? seconds(15) : milliseconds(300);
+        for (int i = 0; i < n; i++)
+            j[i].world.rank = WORLD_ANY_RANK, j[i].options.last_call_ns = n == 5 ? seconds(15) : milliseconds(300);
         int64_t begin_ns = net_now_ns();
         run(j, n);
         int64_t took_ns = net_now_ns() - begin_ns;
@@ -135,7 +137,8 @@ static void an_elastic_world_goes_on_with_enough(void **state)
 static void *stranger(void *arg)
 {
     const struct world *w = arg;
-    int fd = net_connect(w->master, w->port, net_now_ns() + seconds(5)), silent = net_connect(w->master, w->port, net_now_ns() + seconds(5));
+    int fd = net_connect(w->master, w->port, net_now_ns() + seconds(5)),
+        silent = net_connect(w->master, w->port, net_now_ns() + seconds(5));
     if (fd >= 0) net_send(fd, "GET / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\n\r\n", 36, net_now_ns() + seconds(5));
     pause_ns(milliseconds(600));
     close(fd);
