@@ -169,23 +169,23 @@ static void dump_diagnosis(struct job_page *p, unsigned run, const struct job_fa
 
 static void dump_series(struct job_page *p, unsigned run, const struct job_facts *f, struct json_writer *w)
 {
-    job_points points = {0};
-    job_series_points(job_series(&p->ui->memos, run, f->scene), f->number, 10, &points);
+    enum { SHOWN = 12 };
+    const job_points *points = job_series_points(&p->ui->memos, run, f->scene, f->number);
     json_write_key(w, "training");
     json_write_array(w);
-    for (size_t i = 0; i < points.n; i++) {
+    for (size_t i = 0; i < points->n; i += points->n > SHOWN ? points->n / SHOWN : 1) {
+        const struct job_point *at = &points->v[i];
         json_write_object_inline(w);
-        put_time(w, "s", points.v[i].time_ns);
+        put_time(w, "s", at->time_ns);
         json_write_key(w, "loss");
-        json_write_double(w, points.v[i].loss);
+        json_write_double(w, at->loss);
         json_write_key(w, "samples_per_s");
-        json_write_double(w, points.v[i].samples_per_s);
+        json_write_double(w, at->samples_per_s);
         json_write_key(w, "tokens_per_s");
-        json_write_double(w, points.v[i].tokens_per_s);
+        json_write_double(w, at->tokens_per_s);
         json_write_end(w);
     }
     json_write_end(w);
-    array_free(&points);
 }
 
 static void dump_column(struct job_page *p, unsigned i, struct json_writer *w)

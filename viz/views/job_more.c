@@ -168,7 +168,7 @@ static const struct quantity quantities[] = {
     {"tokens a second",  "tokens/s",  of_tokens,  true },
     {"samples a second", "samples/s", of_samples, true },
 };
-enum { N_QUANTITIES = sizeof quantities / sizeof *quantities, SERIES_PARTS = 100 };
+enum { N_QUANTITIES = sizeof quantities / sizeof *quantities };
 
 static bool range_of(const struct quantity *q, const job_points *p, double *least, double *most)
 {
@@ -236,13 +236,11 @@ static bool any_known(const job_points *p)
 void job_draw_series(struct job_column *c)
 {
     const struct job_series *series = job_series(&c->page->ui->memos, c->run, c->facts->scene);
-    job_points p = {0};
+    const job_points *p = job_series_points(&c->page->ui->memos, c->run, c->facts->scene, c->facts->number);
     job_heading(c, "Training");
-    job_series_points(series, c->facts->number, SERIES_PARTS, &p);
-    if (!any_known(&p))
+    if (!any_known(p))
         job_note(c, ROLE_TEXT_DIM, !series ? "Curves need a run with --record jobs or full."
                                    : job_series_error(series) ? job_series_error(series)
                                                    : "The scenario tells neither the loss nor the samples of this job (see \"learning\", \"batch\" and \"model\" in scenario(5)).");
-    for (unsigned i = 0; i < N_QUANTITIES; i++) quantity(c, &quantities[i], &p);
-    array_free(&p);
+    for (unsigned i = 0; i < N_QUANTITIES; i++) quantity(c, &quantities[i], p);
 }

@@ -8,6 +8,8 @@
 
 #include "study/series.h"
 
+enum { PARTS = 100 }; /* of a job: points of its curves */
+
 struct job_series {
     bool made, known;
     struct series s;
@@ -41,17 +43,36 @@ static int by_time(const void *a, const void *b)
     return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
 }
 
-void job_series_points(const struct job_series *j, int32_t job, int64_t parts, job_points *out)
+static void read_points(const struct job_series *j, int32_t job, job_points *out)
 {
-    array_clear(out);
     if (!j || !j->known || (size_t)job >= j->s.n_jobs) return;
     for (size_t i = 0; i < j->s.progress.spans.n; i++) {
         const struct progress_span *span = &j->s.progress.spans.v[i];
         if (span->job != job) continue;
-        for (int64_t k = span->first; k >= 0; k = series_next(&j->s, span, k, parts)) {
+        for (int64_t k = span->first; k >= 0; k = series_next(&j->s, span, k, PARTS)) {
             struct series_point p = series_at(&j->s, span, k);
             array_push(out, (struct job_point){p.time_ns, p.loss, p.samples_per_s, p.tokens_per_s});
         }
     }
     array_sort(out, by_time);
+}
+
+struct kept_points {
+    bool made;
+    job_points points;
+};
+
+static void release_points(void *p)
+{
+    array_free(&((struct kept_points *)p)->points);
+}
+
+const job_points *job_series_points(struct memo **memos, unsigned run, const struct scene *s, int32_t job)
+{
+    const struct job_series *j = job_series(memos, run, s);
+    uint64_t key = (uint64_t)job << 32 | (uint32_t)s->version;
+    struct kept_points *k = memo_get(memos, run ? "job points of B" : "job points of A", key, sizeof *k, release_points);
+    if (!k->made) read_points(j, job, &k->points);
+    k->made = true;
+    return &k->points;
 }
