@@ -47,6 +47,12 @@ expect 3 "none of replication 9" "$out/demo" --replication 9 --dump-state json
 printf 'key w\nzoom 3\n' > "$out/keys"
 expect 3 "keys:2: zoom: unknown step" "$A" --script "$out/keys"
 expect 4 "nowhere" "$A" --screenshot "$out/nowhere/a.png"
+printf 'dump %s/nowhere/a.json\n' "$out" > "$out/keys"
+expect 3 "nowhere/a.json: cannot write" "$A" --script "$out/keys"
+for call in "--print-man" "$A --dump-state json"; do # a full disk
+    "$viewer" $call > /dev/full 2> "$out/stderr" && fail "trainyard-view $call: exit 0 though nothing could be written"
+    grep -q "cannot write" "$out/stderr" || fail "trainyard-view $call: does not say that nothing could be written"
+done
 
 expect 0 '"title": "demo - actor, replication 1"' "$out/demo" --replication 1 --dump-state json
 expect 0 '"from_s": 97200,' "$A" --range "1d 03:00..1d 06:00" --dump-state json
@@ -55,6 +61,16 @@ expect 0 '"to_s": 14400,' "$A" --range 01:00:04:00 --dump-state json
 expect 0 '"cursor_s": 5400,' "$A" --at 90m --dump-state json
 expect 0 '"kind": "node"' "$A" --select node:h100-3 --dump-state json
 expect 0 '"view": "map"' "$A" --view map --dump-state json
+
+# No text is cut off or lies upon another, from the least window and the largest type on.
+for size in 320x240 640x480 1280x800 2560x1440; do
+    for type in 9 12 16 18 24 36; do
+        [ $size = 2560x1440 ] || [ $size = 1280x800 ] || [ $type -le 12 ] || continue
+        for view in gantt map curves ledger events compare job; do
+            expect 0 '"check": ""' "$out/demo" --size $size --font-size $type --view $view --dump-state json
+        done
+    done
+done
 
 for end in png svg pdf; do
     expect 0 "" "$A" --screenshot "$out/a.$end" --size 1600x900 --theme contrast --view gantt --at 2d

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +272,7 @@ int main(int argc, char **argv)
     argp_parse(&app_argp, argc, argv, 0, NULL, &o);
     if (o.print_man) {
         app_manual(stdout);
-        return EXIT_OK;
+        return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_OK : fail(EXIT_IO, "standard output: cannot write: %s", strerror(errno));
     }
     struct text_engine *text = text_create(&err);
     if (!text) {

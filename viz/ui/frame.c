@@ -148,25 +148,50 @@ static void title_draw(struct ui *u, struct draw_list *d, struct box b)
     str_free(&right);
 }
 
+/* Where tabs are too many for the width, all but the present one are their numbers only. */
+static float tab_width(const struct ui *u, unsigned i, bool title)
+{
+    char number[16];
+    const struct theme *t = &u->theme;
+    snprintf(number, sizeof number, "%u", i + 1);
+    float key = text_width(u->text, FACE_SANS, t->font_size, number);
+    return ceilf(key + 2 * t->pad + (title ? t->pad / 2 + text_width(u->text, FACE_BOLD, t->font_size, view_kinds[i]->title) : 0));
+}
+
+static bool tabs_fit(const struct ui *u, float width)
+{
+    float all = u->theme.pad / 2;
+    for (unsigned i = 0; i < n_view_kinds; i++) all += tab_width(u, i, true);
+    return all <= width;
+}
+
+static void tab_draw(struct ui *u, struct draw_list *d, struct box tab, unsigned i, bool title)
+{
+    char number[16];
+    const struct theme *t = &u->theme;
+    bool here = u->view == i;
+    snprintf(number, sizeof number, "%u", i + 1);
+    if (here) draw_rect(d, tab, ROLE_BACKGROUND);
+    if (here) draw_rect(d, (struct box){tab.x, tab.y, tab.w, 2}, ROLE_ACCENT);
+    float x = tab.x + t->pad;
+    x += ui_label(u, d, (struct box){x, tab.y, tab.w, tab.h}, (struct text_style){.role = ROLE_TEXT_DIM}, number) + t->pad / 2;
+    struct text_style style = {.face = here ? FACE_BOLD : FACE_SANS, .max_width = u->w - x - t->pad};
+    if (title && style.max_width > 0) ui_label(u, d, (struct box){x, tab.y, tab.w, tab.h}, style, view_kinds[i]->title);
+    if (u->private->area == AREA_TABS && u->private->item == i) draw_frame(d, tab, t->role[ROLE_ACCENT], 2);
+    ui_hit(u, tab, AREA_TABS, i);
+}
+
 static void tabs_draw(struct ui *u, struct draw_list *d, struct box b)
 {
     const struct theme *t = &u->theme;
     float x = b.x + t->pad / 2;
+    bool titles = tabs_fit(u, b.w);
     draw_rect(d, b, ROLE_BAR);
     draw_rect(d, (struct box){b.x, b.y + b.h - 1, b.w, 1}, ROLE_BORDER);
     for (unsigned i = 0; i < n_view_kinds; i++) {
-        char number[16];
-        bool here = u->view == i;
-        snprintf(number, sizeof number, "%u", i + 1);
-        enum face face = here ? FACE_BOLD : FACE_SANS;
-        float key = text_width(u->text, FACE_SANS, t->font_size, number) + t->pad / 2;
-        struct box tab = {x, b.y, ceilf(key + text_width(u->text, FACE_BOLD, t->font_size, view_kinds[i]->title) + 2 * t->pad), b.h};
-        if (here) draw_rect(d, (struct box){tab.x, tab.y, tab.w, tab.h}, ROLE_BACKGROUND);
-        if (here) draw_rect(d, (struct box){tab.x, tab.y, tab.w, 2}, ROLE_ACCENT);
-        ui_label(u, d, (struct box){tab.x + t->pad, tab.y, tab.w, tab.h}, (struct text_style){.role = ROLE_TEXT_DIM}, number);
-        ui_label(u, d, (struct box){tab.x + t->pad + key, tab.y, tab.w, tab.h}, (struct text_style){.face = face}, view_kinds[i]->title);
-        if (u->private->area == AREA_TABS && u->private->item == i) draw_frame(d, tab, t->role[ROLE_ACCENT], 2);
-        ui_hit(u, tab, AREA_TABS, i);
+        bool title = titles || u->view == i;
+        struct box tab = {x, b.y, tab_width(u, i, title), b.h};
+        tab_draw(u, d, tab, i, title);
         x += tab.w;
     }
     struct text_style hint = {.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT};

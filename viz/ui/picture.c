@@ -4,15 +4,9 @@
  */
 #include "viz/ui/picture.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/diag.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "viz/draw/picture_file.h"
 #include "viz/draw/pixels.h"
 #include "viz/draw/vector.h"
 
@@ -47,16 +41,6 @@ bool ui_picture_write(struct ui *u, const char *path, char **err)
     return ok;
 }
 
-static bool text_write(const char *path, const struct str *text, char **err)
-{
-    struct diag d = {0};
-    bool ok = strcmp(path, "-") == 0 ? fwrite(text->s, 1, text->n, stdout) == text->n && fflush(stdout) == 0
-                                     : file_write_atomic(path, text->s, text->n, &d);
-    if (!ok) *err = xstrdup(d.entries.n ? d.entries.v[0].text : strerror(errno));
-    diag_free(&d);
-    return ok;
-}
-
 bool ui_dump_write(struct ui *u, const char *path, char **err)
 {
     struct str out = {0};
@@ -64,7 +48,7 @@ bool ui_dump_write(struct ui *u, const char *path, char **err)
     json_write_begin(&w, &out);
     ui_dump(u, &w);
     json_write_finish(&w);
-    bool ok = text_write(path, &out, err);
+    bool ok = picture_write(path, &out, err);
     str_free(&out);
     return ok;
 }

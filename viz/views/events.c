@@ -115,13 +115,19 @@ static void cell_text(const struct scene *s, const struct record *r, int column,
 
 struct chip { struct box box; enum event_kinds kinds; };
 
+/* Where they are too many for the width, all are narrower by the same part and their names are cut. */
 static void lay_chips(const struct log *l, struct chip chips[N_EVENT_KINDS])
 {
-    float x = l->chips.x, size = l->ui->theme.font_size;
+    const struct theme *t = &l->ui->theme;
+    float x = l->chips.x, all = 0, width[N_EVENT_KINDS];
     for (int k = 0; k < N_EVENT_KINDS; k++) {
-        float w = roundf(text_width(l->ui->text, FACE_SANS, size, event_kind_names[k]) + 1.4f * size);
+        width[k] = text_width(l->ui->text, FACE_SANS, t->font_size, event_kind_names[k]) + 1.4f * t->font_size;
+        all += width[k] + t->pad / 2;
+    }
+    for (int k = 0; k < N_EVENT_KINDS; k++) {
+        float w = roundf(width[k] * fminf(1, l->chips.w / all));
         chips[k] = (struct chip){{x, l->chips.y, w, l->chips.h}, (enum event_kinds)k};
-        x += w + l->ui->theme.pad / 2;
+        x += w + t->pad / 2 * fminf(1, l->chips.w / all);
     }
 }
 
