@@ -18,6 +18,8 @@
  * quoted field arrives as LF.
  * Cost: about 100 MB/s; memory is that of one row, at most CSV_ROW_MAX bytes.
  *
+ * One line at a time, for files of which only some lines are CSV: csv_split.
+ *
  * Writing is RFC 4180 with LF, quoting only where needed:
  *
  *     struct csv_writer w;
@@ -65,6 +67,10 @@ struct csv_spec {
 
 /* False when the file could not be read to its end or had errors; a stop by the row function is no error. */
 bool csv_read(const char *file, const struct csv_spec *spec, struct diag *d);
+
+/* Splits one line in place, without quotes and the blanks around fields; gives the number of fields, of which at most `max`
+ * are stored, and 0 for a blank line or a quote out of place (also of one that goes on in the next line). */
+size_t csv_split(char *line, char **field, size_t max);
 
 #define CSV_BUFFER_BYTES 65536
 

@@ -43,7 +43,12 @@ static void report_read_error(struct line_reader *r)
     const char *why = gzerror(r->gz, &code), *behind = why;
     if (code == Z_OK || code == Z_STREAM_END) return;
     for (const char *p = why; (p = strstr(p, ": ")) != NULL;) behind = p += 2;
-    fail(r, code == Z_ERRNO ? strerror(errno) : behind);
+    if (code != Z_ERRNO) {
+        fail(r, behind);
+        return;
+    }
+    diag_error(r->diag, r->file, 0, NULL, "cannot read: %s", strerror(errno));
+    r->failed = true;
 }
 
 /* Moves the rest to the front, grows when it fills the buffer, reads more. False at the end or after an error. */

@@ -25,12 +25,18 @@ const struct argp argp_calibrate = {
     "options of its own: trainyard calibrate SUBJECT --help.",
     NULL, NULL, NULL};
 
+static void once(const char **to, const char *arg, const char *option, struct argp_state *state)
+{
+    if (*to) argp_error(state, "%s takes one table; join \"%s\" and \"%s\" first", option, *to, arg);
+    *to = command_text(arg, option, state);
+}
+
 error_t calibrate_tables_parse(int key, char *arg, struct argp_state *state)
 {
     struct calibrate_tables *o = state->input;
     switch (key) {
-    case 't': o->train = command_text(arg, "--train", state); return 0;
-    case 'p': o->predict = command_text(arg, "--predict", state); return 0;
+    case 't': once(&o->train, arg, "--train", state); return 0;
+    case 'p': once(&o->predict, arg, "--predict", state); return 0;
     case 'o': o->out = command_text(arg, "--output", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case ARGP_KEY_ARG: argp_error(state, "\"%s\" is too much; tables are given by --train and --predict", arg); return 0;

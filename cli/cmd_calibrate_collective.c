@@ -15,7 +15,7 @@
 #include "study/collective_machine.h"
 #include "study/words.h"
 
-enum { MAX_FILES = 256 };
+enum { MAX_FILES = 256, NUMBERS = 4 /* of a curve: three, and which form */ };
 
 struct options {
     const char *train[MAX_FILES], *predict, *out, *hardware, *network;
@@ -184,16 +184,27 @@ static void third_words(const struct collective_curve *c, struct str *out)
     else str_printf(out, "buffers start in %.4g us", c->third * 1e6);
 }
 
+/* Rows come by size. */
+static void say_few_sizes(const struct collective_table *t)
+{
+    size_t sizes = 1;
+    for (size_t i = 1; i < t->rows.n; i++) sizes += t->rows.v[i].bytes > t->rows.v[i - 1].bytes;
+    if (sizes < NUMBERS)
+        fprintf(stderr, "trainyard: %zu size%s not determine %d numbers: what is predicted for others is a guess\n", sizes,
+                sizes == 1 ? " does" : "s do", NUMBERS);
+}
+
 static void say(const struct collective_table *t, const struct collective_calibration *c)
 {
     struct str form = {0}, third = {0};
     collective_form_name(c->curve.form, &form);
     third_words(&c->curve, &third);
-    fprintf(stderr, "trainyard: %s, %zu rows", collective_op_names[t->op], c->n_rows);
+    fprintf(stderr, "trainyard: %s, %zu row%s", collective_op_names[t->op], c->n_rows, c->n_rows == 1 ? "" : "s");
     if (t->ranks) fprintf(stderr, ", %u ranks", t->ranks);
     fprintf(stderr, ": latency %.3g us, plateau %.4g GB/s, %s, %s; fitted within %.1f %% (median), %.1f %% (9 of 10)\n",
             c->curve.latency_s * 1e6, c->curve.plateau_bytes_per_s / 1e9, str_text(&third), str_text(&form), 100 * c->median,
             100 * c->p90);
+    say_few_sizes(t);
     str_free(&form);
     str_free(&third);
 }

@@ -77,6 +77,12 @@ static double duration_s(const char *text, const char *option, struct argp_state
     return (double)command_duration(text, 0, option, state) / 1e9;
 }
 
+/* Of what would mean "not given" at 0. */
+static double some_time_s(const char *text, const char *option, struct argp_state *state)
+{
+    return (double)command_duration(text, 1, option, state) / 1e9;
+}
+
 static double bandwidth(const char *text, const char *option, struct argp_state *state)
 {
     int64_t x = 0;
@@ -119,9 +125,7 @@ static const char *state_named(const char *text, struct argp_state *state)
 static void ask(struct options *o, const char *text, struct argp_state *state)
 {
     if (o->n_asked == CHECKPOINT_ASKED_MAX) argp_error(state, "at most %d intervals", CHECKPOINT_ASKED_MAX);
-    double s = duration_s(text, "--interval", state);
-    if (!(s > 0)) argp_error(state, "--interval takes more than 0");
-    o->asked_s[o->n_asked++] = s;
+    o->asked_s[o->n_asked++] = some_time_s(text, "--interval", state);
 }
 
 static void check(const struct options *o, struct argp_state *state)
@@ -149,9 +153,9 @@ static error_t parse_rates(int key, const char *arg, struct options *o, struct a
     case KEY_COPY: o->copy = bandwidth(arg, "--copy", state); return 0;
     case KEY_HOST: o->host = bandwidth(arg, "--host", state); return 0;
     case KEY_FIXED: o->fixed_s = duration_s(arg, "--fixed", state); return 0;
-    case KEY_SAVE: o->save_s = duration_s(arg, "--save", state); return 0;
-    case KEY_LOAD: o->load_s = duration_s(arg, "--load", state); return 0;
-    case 'M': o->mtbf_s = duration_s(arg, "--mtbf", state); return 0;
+    case KEY_SAVE: o->save_s = some_time_s(arg, "--save", state); return 0;
+    case KEY_LOAD: o->load_s = some_time_s(arg, "--load", state); return 0;
+    case 'M': o->mtbf_s = some_time_s(arg, "--mtbf", state); return 0;
     case KEY_DOWN: o->down_s = duration_s(arg, "--down", state); return 0;
     case KEY_RESTART: o->restart_s = duration_s(arg, "--restart", state); return 0;
     default: return ARGP_ERR_UNKNOWN;

@@ -233,6 +233,8 @@ static bool read_fabric(struct options *o, struct collective_fabric *f, struct d
     if (o->op < 0) o->op = COLLECTIVE_ALL_REDUCE;
     if (f->gpus_per_node && o->local > (long)f->gpus_per_node && f->library <= COLLECTIVE_RCCL)
         diag_error(d, "--ranks-per-node", 0, NULL, "%ld ranks on a node of %u GPUs", o->local, f->gpus_per_node);
+    if (o->per_process > o->local)
+        diag_error(d, "--gpus-per-process", 0, NULL, "%ld GPUs of a process on a node of %ld ranks", o->per_process, o->local);
     return diag_errors(d) == 0;
 }
 

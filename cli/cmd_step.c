@@ -111,11 +111,11 @@ static void add_gpus(struct options *o, const char *text, struct argp_state *sta
     o->gpus[o->n_gpus++] = command_number(text, 1, 4000000, "--gpus", state);
 }
 
-static const char *member_text(int key, const char *text, struct argp_state *state)
+static const char *member_text(size_t i, const char *text, struct argp_state *state)
 {
-    bool word = key == KEY_RECOMPUTE || key == KEY_PRECISION;
+    bool word = members[i].key == KEY_RECOMPUTE || members[i].key == KEY_PRECISION;
     double x = 0;
-    if (!word && units_parse_double(text, &x)) argp_error(state, "takes a number, not \"%s\"", text);
+    if (!word && units_parse_double(text, &x)) argp_error(state, "--%s takes a number, not \"%s\"", members[i].name, text);
     return text;
 }
 
@@ -124,7 +124,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
     for (size_t i = 0; i < N_MEMBERS; i++)
         if (members[i].key == key) {
-            o->given[i] = member_text(key, arg, state);
+            o->given[i] = member_text(i, arg, state);
             return 0;
         }
     switch (key) {
@@ -326,6 +326,16 @@ static void name_options(struct diag *d)
     }
 }
 
+/* What only the options can say that makes no sense: a scenario has no run, and takes what is left of a batch. */
+static bool possible(const struct options *o, const struct step_input *in, uint32_t node, struct diag *d)
+{
+    if (o->run > (long)node)
+        diag_error(d, "--run", 0, NULL, "%ld ranks share no node of %u GPUs", o->run, node);
+    if (o->given[KEY_MICRO - KEY_TENSOR] && in->batch.micro > in->batch.global)
+        diag_error(d, "--micro", 0, NULL, "%u samples at a time, of a batch of %.0f", in->batch.micro, in->batch.global);
+    return diag_errors(d) == 0;
+}
+
 static bool add_row(const struct options *o, long gpus, struct step_answer *a, struct diag *d)
 {
     struct str text = {0};
@@ -334,6 +344,10 @@ static bool add_row(const struct options *o, long gpus, struct step_answer *a, s
     str_free(&text);
     if (!s) {
         name_options(d);
+        return false;
+    }
+    if (!possible(o, s->details[0].step.model, s->cluster.groups[0].gpus, d)) {
+        scenario_free(s);
         return false;
     }
     struct step_row *r = &a->row[a->n++];

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/lines.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -70,7 +71,7 @@ static bool csv_header(struct reading *r, char *line)
 {
     char *field[MAX_FIELDS];
     if (!strstr(line, "size_bytes")) return false;
-    r->n_fields = line_split(line, ',', field, MAX_FIELDS);
+    r->n_fields = csv_split(line, field, MAX_FIELDS);
     if (r->n_fields > MAX_FIELDS) r->n_fields = MAX_FIELDS;
     for (int c = 0; c < N_COLUMNS; c++) {
         r->column[c] = -1;
@@ -90,11 +91,12 @@ static void csv_row(struct reading *r, char *line)
 {
     char *field[MAX_FIELDS];
     struct values v;
-    if (!*line) return;
-    size_t n = line_split(line, ',', field, MAX_FIELDS);
+    if (!line[strspn(line, " \t")]) return;
+    size_t n = csv_split(line, field, MAX_FIELDS);
     if (r->column[SIZE] < 0) return;
     if (n != r->n_fields) {
-        diag_error(r->diag, r->lines.file, r->lines.line, NULL, "%zu fields, but the header has %zu", n, r->n_fields);
+        if (n == 0) diag_error(r->diag, r->lines.file, r->lines.line, NULL, "a quote is out of place");
+        else diag_error(r->diag, r->lines.file, r->lines.line, NULL, "%zu fields, but the header has %zu", n, r->n_fields);
         return;
     }
     for (int c = 0; c < N_COLUMNS; c++) {

@@ -5,7 +5,7 @@
  *     collective_table_free(&t);
  *
  * The content tells the format:
- *   CSV         a header with the columns size_bytes and time_us (out of place, us), in any order; inplace_time_us,
+ *   CSV         a header with the columns size_bytes and time_us (out of place, us), in any order, quoted or not; inplace_time_us,
  *               algbw_gbs and busbw_gbs are used where present. A blank time is taken from algbw_gbs.
  *   nccl-tests  and rccl-tests: the printed text, with or without a prefix of mpirun ("[1,0]<stdout>:"); of its head are
  *               used the lines of ranks (how many, on how many hosts, which GPU), nThread and nGpus, and the name of the test.

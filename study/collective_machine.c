@@ -133,7 +133,8 @@ bool collective_machine(const struct collective_table *t, const struct collectiv
     if (!is_there(hints->network, &names[1], "--network", d)) known = false; /* both are told */
     if (known) search(&s, &names[0], &names[1]);
     if (known && !isfinite(m->error)) {
-        diag_error(d, "machine", 0, NULL, "no profile of hardware and network can be %u ranks on %u nodes", s.ranks, s.nodes);
+        if (s.nodes) diag_error(d, "machine", 0, NULL, "no profile of hardware and network can be %u ranks on %u nodes", s.ranks, s.nodes);
+        else diag_error(d, "machine", 0, NULL, "no profile of hardware and network can be %u ranks", s.ranks);
         diag_help(d, "trainyard profiles lists them; leave out --hardware, --network or --ranks");
     }
     free(names);

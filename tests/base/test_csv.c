@@ -142,7 +142,8 @@ static void a_damaged_gzip_is_an_error(void **state)
     assert_false(csv_read("no such file", &(struct csv_spec){need, 2, may, 1, collect, &got}, &d));
     assert_string_equal(d.entries.v[1].text, "cannot open: No such file or directory");
     assert_false(csv_read(".", &(struct csv_spec){need, 2, may, 1, collect, &got}, &d));
-    assert_non_null(strstr(d.entries.v[2].text, "Is a directory"));
+    assert_string_equal(d.entries.v[2].text, "cannot read: Is a directory");
+    assert_int_equal(d.entries.v[2].line, 0);
     diag_free(&d);
     str_free(&text);
     str_free(&got);
@@ -196,6 +197,25 @@ static void splitting(void **state)
     assert_int_equal(line_split_blanks(none, f, 4), 0);
     assert_int_equal(line_split_blanks(full, f, 4), 6);
     assert_string_equal(f[3], "4");
+}
+
+static void splitting_one_line(void **state)
+{
+    (void)state;
+    char *f[4], plain[] = "8,24.9,,x", quoted[] = " \"a, b\" ,\"\"\"\" , 7 ", many[] = "1,2,3,4,5,6", blank[] = "  ", open[] = "1,\"2";
+    assert_int_equal(csv_split(plain, f, 4), 4);
+    assert_string_equal(f[0], "8");
+    assert_string_equal(f[1], "24.9");
+    assert_string_equal(f[2], "");
+    assert_string_equal(f[3], "x");
+    assert_int_equal(csv_split(quoted, f, 4), 3);
+    assert_string_equal(f[0], "a, b");
+    assert_string_equal(f[1], "\"");
+    assert_string_equal(f[2], "7");
+    assert_int_equal(csv_split(many, f, 4), 6);
+    assert_string_equal(f[3], "4");
+    assert_int_equal(csv_split(blank, f, 4), 0);
+    assert_int_equal(csv_split(open, f, 4), 0);
 }
 
 static void writing(void **state)
@@ -267,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_damaged_gzip_is_an_error),
         cmocka_unit_test(lines_of_all_lengths),
         cmocka_unit_test(splitting),
+        cmocka_unit_test(splitting_one_line),
         cmocka_unit_test(writing),
         cmocka_unit_test(writing_much),
     };

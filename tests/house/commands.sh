@@ -102,6 +102,10 @@ expect 2 "" "what is saved" checkpoint
 expect 2 "" "how fast is it written" checkpoint --size 1TB
 expect 2 "" 'did you mean "adam-mixed"' checkpoint --parameters 1B --write 1GB/s --optimizer adam-mixd
 expect 2 "" "takes a duration" checkpoint --save 5x
+expect 2 "" "--save takes more than 0" checkpoint --save 0
+expect 2 "" "--load takes more than 0" checkpoint --save 60s --load 0
+expect 2 "" "--mtbf takes more than 0" checkpoint --save 60s --mtbf 0
+expect 2 "" "--interval takes more than 0" checkpoint --save 60s --mtbf 3h --interval 0
 expect 0 "the fastest of [0-9]* divisions that fit" "" step --model llama2-70b --gpus 64
 expect 0 "optimizer .* overflows" "" step --model llama2-7b --gpus 8 --zero 0 # 6.738e9 x (2 + 2 + 12) bytes
 expect 0 '"weights_bytes": 13476831232,' "" step --model llama2-7b --gpus 8 --zero 0 --format json
@@ -119,6 +123,10 @@ expect 0 "fp8" "does not compute in 8 bits" step --gpu a100 --precision fp8
 expect 2 "" 'did you mean "llama2-70b"' step --model llama-70b
 expect 2 "" "one of --gpu and --hardware" step --gpu h200 --hardware h100-sxm-8
 expect 3 "" "does not make 7 GPUs" step --gpus 7 --tensor 2
+expect 2 "" "--overlap takes a number" step --overlap x
+expect 3 "" "^--micro: 513 samples at a time, of a batch of 512" step --batch 512 --micro 513
+expect 3 "" "^--run: 16 ranks share no node of 8 GPUs" step --run 16
+expect 0 "fits" "" step --gpus 4 --run 8
 expect 3 "" "there is no hardware profile" step --hardware h100
 [ "$(grep -c '^[0-9]* error' "$out/stderr")" = 1 ] || { echo "commands: a wrong --hardware is followed by other errors" >&2; bad=1; }
 expect 2 "" "standard output carries the result" step --plot -
@@ -140,6 +148,9 @@ expect 0 '"activation_bytes"' "" calibrate step --train "$steps" -o -
 expect 0 "" "" calibrate step --train "$steps" -o "$out/kernels.json"
 expect 0 "llm-foundry" "" profiles kernels
 expect 2 "" "train CSV is missing" calibrate step
+expect 2 "" "--train takes one table" calibrate step --train "$steps" --train "$out/brief.csv" --predict "$steps"
+expect 2 "" "--predict takes one table" calibrate placements --train "$steps" --predict "$out/brief.csv" --predict "$steps"
+expect 3 "" "cannot read: Is a directory" calibrate step --train "$out" --predict "$steps"
 expect 2 "" "is missing" calibrate step --train "$steps"
 expect 3 "" "No such file" calibrate step --train "$out/none.csv" --predict "$steps"
 expect 4 "" "No such file" calibrate step --train "$steps" -o "$out/none/profile.json"
@@ -198,6 +209,7 @@ expect 2 "" "goes without" collective --calibration x.json --hardware h100-sxm-8
 expect 3 "" "there is no hardware profile" collective --hardware h100-smx-8
 expect 3 "" "on a node of 8 GPUs" collective --ranks-per-node 9
 expect 3 "" "no sizes" collective --sizes ,
+expect 3 "" "9 GPUs of a process on a node of 8 ranks" collective --gpus-per-process 9
 expect 3 "" "none" collective --calibration "$out/none.json"
 expect 0 "^size_bytes,predicted_us" "fitted within" calibrate collective --train $table --predict 8,1MiB --format csv
 expect 0 "predicted us" "channels full at [0-9.e+]* B\|words at [0-9.e+]* GB/s\|buffers start in [0-9.e+]* us" calibrate collective --train $table --predict 8
@@ -209,6 +221,9 @@ cp $table "$out/a100_8_other.csv" # a name says nothing
 "$program" calibrate collective --train "$out/a100_8_other.csv" --predict 8,64KiB,1MiB --nodes 8 --format csv >"$out/there" 2>/dev/null
 [ -s "$out/here" ] && cmp -s "$out/here" "$out/there" || { echo "commands: a renamed table predicts something else" >&2; bad=1; }
 expect 2 "" "FILE is missing" calibrate collective --predict 8
+printf 'size_bytes,time_us\n8,25\n8,26\n16,27\n' >"$out/few.csv"
+expect 0 "^1024," "2 sizes do not determine 4 numbers" calibrate collective --train "$out/few.csv" --predict 1KiB --format csv
+expect 3 "" "can be 17 ranks$" calibrate collective --train tests/fuzz/corpus/collective_table/osu.txt --ranks 17 --nodes 4 --hardware l40s-1
 expect 3 "" "no row of a collective" calibrate collective --train $tiny --predict 8
 expect 3 "" 'did you mean "h100-sxm-8"' calibrate collective --train $table --nodes 4 --hardware h100-smx-8
 expect 3 "" "say it: --ranks" calibrate collective --train tests/fuzz/corpus/collective_table/osu.txt --nodes 4

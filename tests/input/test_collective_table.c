@@ -70,6 +70,17 @@ static void csv_in_any_order(void **state)
     collective_table_free(&t);
 }
 
+/* As spreadsheets write it: quotes, blanks, a comma within a field of no interest, a line of blanks. */
+static void csv_with_quotes(void **state)
+{
+    (void)state;
+    struct collective_table t = read_text("\"machine\", \"size_bytes\" ,\"time_us\"\n\"H100, 2 x 8\",\"8\", 25.5\n  \nH100,16, \"26\"\n");
+    assert_int_equal(t.rows.n, 2);
+    row_is(&t, 0, 8, 25.5);
+    row_is(&t, 1, 16, 26);
+    collective_table_free(&t);
+}
+
 static void ratio_tells_the_operation(void **state)
 {
     (void)state;
@@ -279,7 +290,8 @@ static void keys_of_profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_in_any_order),     cmocka_unit_test(ratio_tells_the_operation),
+        cmocka_unit_test(csv_in_any_order),
+        cmocka_unit_test(csv_with_quotes),     cmocka_unit_test(ratio_tells_the_operation),
         cmocka_unit_test(nccl_tests_of_today),  cmocka_unit_test(nccl_tests_of_old),
         cmocka_unit_test(rccl_tests),           cmocka_unit_test(osu),
         cmocka_unit_test(bad_tables),           cmocka_unit_test(fabrics_from_profiles),
