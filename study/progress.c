@@ -20,7 +20,21 @@ struct reading {
     struct following *jobs;
     const int64_t *total;
     size_t n;
+    int64_t now_ns; /* of the last record that was taken */
 };
+
+#define LIMIT (INT64_C(1) << 62) /* of times and steps: sums and differences of two fit */
+
+static bool possible(int64_t x) { return x >= 0 && x < LIMIT; }
+
+/* Not so: a file of somebody else's making, since a run's records do not go back in time nor count steps below 0. */
+static bool is_sound(struct reading *r, const struct record *x)
+{
+    bool steps = x->type == REC_STEPS || x->type == REC_ROLLBACK, step = steps || x->type == REC_CHECKPOINT;
+    if (!possible(x->time_ns) || x->time_ns < r->now_ns || (step && !possible(x->a)) || (steps && !possible(x->b))) return false;
+    r->now_ns = x->time_ns;
+    return true;
+}
 
 /* The open span ends at `to`, at a step. */
 static void reach(struct reading *r, int32_t number, int64_t to, int64_t step)
@@ -79,10 +93,10 @@ bool progress_read(const struct run *run, const int64_t *total_steps, size_t n_j
     *out = (struct progress){0};
     struct timeline_reader *t = timeline_open(run->dir, err);
     if (!t) return false;
-    struct reading r = {out, xcalloc(n_jobs + 1, sizeof *r.jobs), total_steps, n_jobs};
+    struct reading r = {out, xcalloc(n_jobs + 1, sizeof *r.jobs), total_steps, n_jobs, 0};
     for (size_t i = 0; i < n_jobs; i++) r.jobs[i].stopped_ns = -1;
     while (timeline_next(t, &x))
-        if (x.job >= 0 && (size_t)x.job < n_jobs) on_record(&r, &x);
+        if (x.job >= 0 && (size_t)x.job < n_jobs && is_sound(&r, &x)) on_record(&r, &x);
     bool ok = !timeline_damaged(t, &why);
     if (!ok) *err = xstrdup(why);
     timeline_close(t);

@@ -10,6 +10,8 @@
  * are starts, saves, roll-backs and the end (then `total_steps`, by number of the job, says how many they were; 0: not
  * known). Time that ranks wait for a link counts into the span in which it lies.
  *
+ * Records that no run writes (back in time, steps below 0) are passed over.
+ *
  * Cost: one pass over the timeline; 64 bytes a job, 48 a span.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
