@@ -335,7 +335,7 @@ static void check_with(struct build *b, const struct raw_action *raw, int with, 
 {
     if (given != ABSENT && with != kind)
         value_error(b->diag, place_of(raw->at, key), "%s takes no \"%s\"", fault_action_names[raw->action], key);
-    if (given == ABSENT && with == kind && kind != WITH_CODE)
+    if (given == ABSENT && with == kind && kind != WITH_CODE && !value_member(raw->at, key)) /* one that is there is reported */
         value_error(b->diag, raw->at, "%s needs \"%s\"", fault_action_names[raw->action], key);
 }
 

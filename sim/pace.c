@@ -31,11 +31,19 @@ static void bring_up_to_date(struct pace *p, int64_t now)
     p->flushed_ns = now;
 }
 
+/* A moment of the wall's clock; with a speed so low that it lies beyond the clock's end, that end. */
+static int64_t due_ns(const struct pace *p, int64_t simulated_ns, int64_t now)
+{
+    if (!(p->options.speed > 0)) return now;
+    double wait = (double)simulated_ns / p->options.speed;
+    return wait < (double)(INT64_MAX / 2) ? p->begin_ns + (int64_t)wait : INT64_MAX;
+}
+
 bool pace_keep(struct pace *p, int64_t simulated_ns, const volatile int *interrupt)
 {
     if (!p->options.watched) return false;
     int64_t now = wall_ns();
-    int64_t due = p->options.speed > 0 ? p->begin_ns + (int64_t)((double)simulated_ns / p->options.speed) : now;
+    int64_t due = due_ns(p, simulated_ns, now);
     for (; now < due; now = wall_ns()) {
         int64_t left = due - now < nap_ns ? due - now : nap_ns;
         bring_up_to_date(p, now);

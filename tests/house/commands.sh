@@ -166,6 +166,7 @@ expect 0 '^"a,""b",0,complete' "" run $tiny -n 1 --format csv -a 'a,"b' -s '/app
 expect 3 "" "POINTER=VALUE" run $tiny -s /run/seed
 expect 0 "^strict .* complete" "" run $tiny -a strict -n 1 --pace 100000x
 expect 2 "" "takes a speed" run $tiny --pace fast
+expect 3 "" "^1 error in" run $tiny -s '/faults={"script":[{"at":"1s","target":"job/a","action":"scale","replicas":-1}]}' # not: and none is given
 expect 2 "" "needs --output" run $tiny --view
 expect 2 "" "not --record none" run $tiny --view -o "$out/viewed" -r none
 expect 0 "trainyard-view" "" view --help
