@@ -63,9 +63,14 @@ static bool told_before(const struct published_list *p, size_t i)
 
 static void misses(const struct published_list *p, size_t width, struct str *s)
 {
-    size_t met = 0;
-    for (size_t i = 0; i < p->rows.n; i++) met += p->rows.v[i].met;
-    str_printf(s, "\n%zu of %zu met (within 15 %%, or the bound). Misses:\n\n", met, p->rows.n);
+    size_t met = 0, measured = 0, both = 0;
+    for (size_t i = 0; i < p->rows.n; i++) {
+        met += p->rows.v[i].met;
+        measured += p->rows.v[i].measured;
+        both += p->rows.v[i].met && p->rows.v[i].measured;
+    }
+    str_printf(s, "\n%zu of %zu met (within 15 %%, or the bound); of the %zu that were measured, not projected, %zu. Misses:\n\n", met,
+               p->rows.n, measured, both);
     for (size_t i = 0; i < p->rows.n; i++) {
         if (p->rows.v[i].met || told_before(p, i)) continue;
         struct str line = {0};
