@@ -48,7 +48,7 @@ static void set(int64_t step)
 static void save(int64_t step, int size, bool sharded, int keep, uint64_t token)
 {
     struct diag d = {0};
-    struct saver *s[8];
+    struct saver *s[8] = {NULL};
     set(step);
     for (int r = 0; r < size; r++) {
         s[r] = saver_open(dir, &(struct saver_options){keep, sharded}, r, size, token, PRINT, &d);

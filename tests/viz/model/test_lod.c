@@ -82,7 +82,7 @@ static void check_dir(const char *dir, uint64_t seed, int questions)
 {
     struct scene *s = scene_open(dir, NULL);
     assert_non_null(s);
-    for (int set = 0; set < N_SCENE_SETS; set++) {
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++) {
         struct lod *l = lod_create(s, set);
         for (int i = 0; i < questions && s->n_tracks[set]; i++) ask(s, l, set, &seed);
         lod_destroy(l);

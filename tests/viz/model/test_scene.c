@@ -69,7 +69,7 @@ static void assert_in_order(const struct scene *s)
         assert_non_null(job->row);
         assert_int_equal(scene_find_job(s, job->id), j);
     }
-    for (int set = 0; set < N_SCENE_SETS; set++)
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++)
         for (uint32_t t = 0; t < s->n_tracks[set]; t++) assert_ordered(s, set, t);
     for (uint32_t t = 0; t < s->n_tracks[SCENE_GPUS]; t++) {
         const struct scene_node *n = &s->nodes[scene_node_of(s, t)];

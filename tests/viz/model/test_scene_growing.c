@@ -119,7 +119,7 @@ static void assert_equal_scenes(const struct scene *a, const struct scene *b)
     assert_int_equal(a->n_spans, b->n_spans);
     if (a->n_events) assert_memory_equal(a->events, b->events, a->n_events * sizeof *a->events);
     assert_equal_jobs(a, b);
-    for (int set = 0; set < N_SCENE_SETS; set++) assert_equal_tracks(a, b, set);
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++) assert_equal_tracks(a, b, set);
     assert_string_equal(a->notes ? a->notes : "", b->notes ? b->notes : "");
 }
 
