@@ -127,7 +127,10 @@ static bool read_tables(const struct options *o, struct collective_table *into, 
     for (size_t i = 0; i < o->n_train; i++) {
         struct collective_table t = {0};
         if (!collective_table_read(o->train[i], &t, d)) continue;
-        if (o->op >= 0) t.op = (enum collective_op)o->op;
+        if (o->op >= 0) {
+            t.op = (enum collective_op)o->op;
+            t.op_known = true;
+        }
         if (o->ranks) t.ranks = o->ranks;
         join(o, into, &t, o->train[i], d);
     }
@@ -199,7 +202,8 @@ static void say(const struct collective_table *t, const struct collective_calibr
     struct str form = {0}, third = {0};
     collective_form_name(c->curve.form, &form);
     third_words(&c->curve, &third);
-    fprintf(stderr, "trainyard: %s, %zu row%s", collective_op_names[t->op], c->n_rows, c->n_rows == 1 ? "" : "s");
+    fprintf(stderr, "trainyard: %s%s, %zu row%s", collective_op_names[t->op], t->op_known ? "" : " (taken; --op says another)",
+            c->n_rows, c->n_rows == 1 ? "" : "s");
     if (t->ranks) fprintf(stderr, ", %u ranks", t->ranks);
     fprintf(stderr, ": latency %.3g us, plateau %.4g GB/s, %s, %s; fitted within %.1f %% (median), %.1f %% (9 of 10)\n",
             c->curve.latency_s * 1e6, c->curve.plateau_bytes_per_s / 1e9, str_text(&third), str_text(&form), 100 * c->median,

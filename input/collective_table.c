@@ -16,6 +16,7 @@
 #include "base/units.h"
 
 enum { MAX_FIELDS = 32, MAX_HOSTS = 4096, HOST_BYTES = 64 };
+#define LEAST_US 1e-6 /* no operation is shorter than a picosecond */
 enum column { SIZE, TIME, IN_PLACE, ALGBW, BUSBW, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = {"size_bytes", "time_us", "inplace_time_us", "algbw_gbs", "busbw_gbs"};
 
@@ -52,7 +53,7 @@ static void take(struct reading *r, const struct values *v, const char *size_tex
     }
     if (isnan(time) && algbw > 0) time = size / algbw / 1e3;
     if (v->x[IN_PLACE] < time || isnan(time)) time = v->x[IN_PLACE];
-    if (!(time > 0 && time < 1e15)) {
+    if (!(time >= LEAST_US && time < 1e15)) {
         error(r, "the time is no positive number of microseconds", time_text);
         return;
     }
@@ -121,6 +122,13 @@ static const struct { const char *words; enum collective_op op; } titles[] = {
     {"All-to-all", COLLECTIVE_ALL_TO_ALL},         {"sendrecv", COLLECTIVE_POINT_TO_POINT},
 };
 
+/* osu_latency, of one message: "# OSU MPI Latency Test v7.3", "# OSU MPI-CUDA Latency Test v5.8". */
+static bool is_message_test(const char *line)
+{
+    const char *library = strstr(line, "OSU MPI");
+    return library && str_starts_with(library + strcspn(library + 4, " ") + 4, " Latency Test");
+}
+
 static void take_title(struct reading *r, const char *line)
 {
     for (size_t i = 0; i < sizeof titles / sizeof *titles && !r->t->op_known; i++)
@@ -128,6 +136,10 @@ static void take_title(struct reading *r, const char *line)
             r->t->op = titles[i].op;
             r->t->op_known = true;
         }
+    if (!r->t->op_known && is_message_test(line)) {
+        r->t->op = COLLECTIVE_POINT_TO_POINT;
+        r->t->op_known = true;
+    }
 }
 
 static void take_host(struct reading *r, const struct host *host)
@@ -157,11 +169,13 @@ static void take_comment(struct reading *r, const char *line)
     unsigned threads, gpus;
     const char *n_thread = strstr(line, "nThread ");
     if (strstr(line, "OSU ") || strstr(line, "Avg Latency")) r->osu = true;
+    if (r->osu && strstr(line, "Bandwidth (MB/s)"))
+        diag_error(r->diag, r->lines.file, r->lines.line, NULL, "bandwidths of many messages at once are no times; give the latency test");
     if (n_thread && sscanf(n_thread, "nThread %u nGpus %u", &threads, &gpus) == 2 && threads > 0 && threads <= 1024 &&
         gpus > 0 && gpus <= 1024)
         r->t->gpus_per_process = threads * gpus;
     if (strstr(line, "Rank ") && strstr(line, " device ")) take_rank(r, line);
-    if (strstr(line, " root") && strstr(line, "size")) r->has_root = true;
+    if (strstr(line, "root") && strstr(line, "size")) r->has_root = true;
     take_title(r, line);
 }
 
@@ -175,14 +189,15 @@ static bool is_type(const char *word)
     return false;
 }
 
-/* size count type [redop] [root] time algbw busbw wrong [time algbw busbw wrong]; a root is told by the head. */
+/* size count type [redop] [root] time algbw busbw wrong [time algbw busbw wrong]; a root is told by the head, or by a number
+ * too many. */
 static void nccl_row(struct reading *r, char **field, size_t n)
 {
     struct values v = {{NAN, NAN, NAN, NAN, NAN}};
     size_t at = 3;
     double x;
     if (at < n && !number(field[at], &x)) at++;             /* redop */
-    if (r->has_root && at < n && n - at != 4 && n - at != 8) at++;
+    if (n - at == 5 || n - at == 9 || (r->has_root && at < n && n - at != 4 && n - at != 8)) at++;
     if (at + 2 >= n || !number(field[0], &v.x[SIZE]) || !number(field[at], &v.x[TIME]) ||
         !number(field[at + 1], &v.x[ALGBW]) || !number(field[at + 2], &v.x[BUSBW])) {
         error(r, "no row of nccl-tests (size, count, type, then time, algbw and busbw)", field[0]);

@@ -9,7 +9,8 @@
  *               algbw_gbs and busbw_gbs are used where present. A blank time is taken from algbw_gbs.
  *   nccl-tests  and rccl-tests: the printed text, with or without a prefix of mpirun ("[1,0]<stdout>:"); of its head are
  *               used the lines of ranks (how many, on how many hosts, which GPU), nThread and nGpus, and the name of the test.
- *   OSU         the printed text of an OSU micro-benchmark: size and average latency; the title names the operation.
+ *   OSU         the printed text of an OSU micro-benchmark: size and average latency; the title names the operation;
+ *               of osu_latency point to point. Tests of bandwidth are refused: many messages at once are no time of one.
  *
  * The time of a row is the smaller of out of place and in place. Rows come sorted by size. A size is what the file calls
  * so: OSU counts what one rank sends, nccl-tests the buffer (collective.h). A row of size 0 is passed over.

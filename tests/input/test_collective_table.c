@@ -173,6 +173,34 @@ static void osu(void **state)
     collective_table_free(&t);
 }
 
+static void osu_of_one_message(void **state)
+{
+    static const struct { const char *title; bool known; } titles[] = {
+        {"# OSU MPI Latency Test v7.3", true}, {"# OSU MPI-CUDA Latency Test v5.8", true}, {"# OSU MPI Gather Latency Test v7.3", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s\n# Size          Latency (us)\n0 1.2\n1 1.3\n", titles[i].title);
+        struct collective_table t = read_text(text);
+        assert_int_equal(t.rows.n, 1);
+        assert_true(t.op_known == titles[i].known && (!t.op_known || t.op == COLLECTIVE_POINT_TO_POINT));
+        collective_table_free(&t);
+    }
+}
+
+/* A row tells by the number of its fields that it has a root. */
+static void nccl_rows_alone(void **state)
+{
+    (void)state;
+    struct collective_table t = read_text("8\t2\tfloat\tsum\t-1\t30.00\t0.00\t0.00\t0\t29.50\t0.00\t0.00\t0\n"
+                                          "16 4 float sum -1 31.00 0.00 0.00 0\n32 8 float sum 32.00 0.00 0.00 0\n");
+    assert_int_equal(t.rows.n, 3);
+    row_is(&t, 0, 8, 29.5);
+    row_is(&t, 1, 16, 31);
+    row_is(&t, 2, 32, 32);
+    collective_table_free(&t);
+}
+
 static void bad_tables(void **state)
 {
     static const struct { const char *text, *says; int line; } bad[] = {
@@ -191,6 +219,8 @@ static void bad_tables(void **state)
         {"size_bytes,time_us\n1e30,1\n", "bytes", 2},
         {"  8   2   float   sum   -1   x   0.00   0.00   0\n", "nccl-tests", 1},
         {"# OSU MPI Allreduce Latency Test\n4 20.5\n8 3x\n", "OSU", 3},
+        {"# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 5.5\n", "give the latency test", 2},
+        {"size_bytes,time_us\n8,1e-320\n", "positive", 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -294,6 +324,7 @@ int main(void)
         cmocka_unit_test(csv_with_quotes),     cmocka_unit_test(ratio_tells_the_operation),
         cmocka_unit_test(nccl_tests_of_today),  cmocka_unit_test(nccl_tests_of_old),
         cmocka_unit_test(rccl_tests),           cmocka_unit_test(osu),
+        cmocka_unit_test(osu_of_one_message),   cmocka_unit_test(nccl_rows_alone),
         cmocka_unit_test(bad_tables),           cmocka_unit_test(fabrics_from_profiles),
         cmocka_unit_test(a_calibration_comes_back), cmocka_unit_test(keys_of_profiles),
     };
