@@ -62,6 +62,14 @@ expect 0 '"cursor_s": 5400,' "$A" --at 90m --dump-state json
 expect 0 '"kind": "node"' "$A" --select node:h100-3 --dump-state json
 expect 0 '"view": "map"' "$A" --view map --dump-state json
 
+# Two runs of different scenarios: said on stderr and in the window.
+"$program" run scenarios/two-teams.json -n 1 -q -o "$out/other" >/dev/null || fail "no second run"
+expect 0 "A and B are of different scenarios" "$A" "$out/other/operator" --dump-state json
+grep -q "different scenarios" "$out/stderr" || fail "stderr does not say that the scenarios differ"
+printf 'key ?\ndump %s/help.json\n' "$out" > "$out/keys"
+expect 0 "" "$A" --script "$out/keys"
+grep -q '"check": ""' "$out/help.json" || fail "the help lies upon other texts"
+
 # No text is cut off or lies upon another, from the least window and the largest type on.
 for size in 320x240 640x480 1280x800 2560x1440; do
     for type in 9 12 16 18 24 36; do

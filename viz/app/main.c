@@ -250,6 +250,7 @@ static int show(const struct app_options *o, struct app_runs *runs, const struct
         if (runs->scenes[i]->notes) fprintf(stderr, "trainyard-view: %s: %s", runs->scenes[i]->run->dir, runs->scenes[i]->notes);
     struct ui_options uo = {o->theme, (float)o->font_scale, o->follow, window && !o->still, runs->error};
     struct ui *u = ui_create(runs->scenes, runs->n, text, &uo);
+    if (ui_differ(u)) fprintf(stderr, "trainyard-view: %s\n", ui_differ(u));
     int code = apply(u, o);
     if (code == EXIT_OK) code = window ? app_window(u, o) : headless(u, o);
     ui_destroy(u);

@@ -25,6 +25,13 @@ static struct detail *line(struct details *d, enum detail_kind kind, const char 
     return l;
 }
 
+static void swatch(const struct ui *u, struct detail *l, unsigned show)
+{
+    struct look look = theme_look(&u->theme, show);
+    l->argb = look.argb;
+    l->pattern = look.pattern;
+}
+
 static const char *kept(struct details *d, struct str *s)
 {
     const char *text = arena_strdup(&d->arena, str_text(s));
@@ -210,7 +217,7 @@ static void job_waits(const struct ui *u, struct details *d, const struct both *
         if (best == N_WAIT_REASONS) break;
         done[best] = true;
         struct detail *l = line(d, DETAIL_ROW, words(d, wait_table[best].name));
-        l->argb = theme_look(&u->theme, SHOW_WAIT + best).argb;
+        swatch(u, l, SHOW_WAIT + best);
         l->value = length(d, sum[0][best]);
         if (b->n > 1) l->other = length(d, sum[1][best]);
     }
@@ -235,7 +242,7 @@ static void job_blockers(struct ui *u, struct details *d, const struct both *b, 
         time_text(&label, to - to % NS_PER_S, NS_PER_S);
         str_printf(&value, "%s →", s->jobs[by].id);
         struct detail *l = line(d, DETAIL_ROW, kept(d, &label));
-        *l = (struct detail){DETAIL_ROW, l->label, kept(d, &value), NULL, 0, by, run, to};
+        *l = (struct detail){.kind = DETAIL_ROW, .label = l->label, .value = kept(d, &value), .link_job = by, .link_run = run, .link_ns = to};
     }
 }
 
@@ -308,7 +315,7 @@ static void link_job(struct details *d, const struct scene *s, unsigned run, con
     if (job < 0) return;
     str_printf(&value, "%s →", s->jobs[job].id);
     struct detail *l = line(d, DETAIL_ROW, label);
-    *l = (struct detail){DETAIL_ROW, l->label, kept(d, &value), NULL, 0, job, run, ns};
+    *l = (struct detail){.kind = DETAIL_ROW, .label = l->label, .value = kept(d, &value), .link_job = job, .link_run = run, .link_ns = ns};
 }
 
 static void event_line(struct details *d, const struct scene *s, const struct record *r)
@@ -392,7 +399,7 @@ static void details_gpu(struct ui *u, struct details *d, unsigned run, uint32_t 
     }
     struct detail *l = line(d, DETAIL_ROW, "state");
     l->value = words(d, show_name(span->show));
-    l->argb = theme_look(&u->theme, span->show).argb;
+    swatch(u, l, span->show);
     line(d, DETAIL_TEXT, show_help(span->show));
     line(d, DETAIL_ROW, "from")->value = moment(d, span->from_ns);
     line(d, DETAIL_ROW, "to")->value = span->to_ns == OPEN_END ? "still" : moment(d, span->to_ns);

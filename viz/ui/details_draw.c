@@ -58,7 +58,7 @@ static void row_draw(struct column *c, const struct detail *l)
     float value = l->other ? wide * 0.31f : fminf(wide * 0.6f, text_width(c->u->text, FACE_SANS, t->font_size, l->value));
     float label = wide - pad - (l->other ? 2 * value : value);
     if (l->argb) {
-        draw_fill(c->d, (struct box){left, roundf(c->y + t->line * 0.25f), roundf(t->line / 2), roundf(t->line / 2)}, l->argb, PATTERN_SOLID);
+        draw_fill(c->d, (struct box){left, roundf(c->y + t->line * 0.25f), roundf(t->line / 2), roundf(t->line / 2)}, l->argb, l->pattern);
         left += roundf(t->line * 0.75f);
         label -= roundf(t->line * 0.75f);
     }

@@ -66,11 +66,18 @@ static void entry_text(const struct legend_entry *e, struct str *to)
     for (const char *p = e->name; *p; p++) str_append_char(to, *p == '_' ? ' ' : *p);
 }
 
+/* Between the swatch and the name stands the letter that wide spans carry. */
+static float letter_width(const struct ui *u, const struct legend_entry *e)
+{
+    char letter[2] = {e->look.letter, 0};
+    return e->look.letter ? text_width(u->text, FACE_BOLD, u->theme.font_size, letter) + u->theme.pad / 2 : 0;
+}
+
 static float entry_width(const struct ui *u, const struct legend_entry *e)
 {
     struct str s = {0};
     entry_text(e, &s);
-    float w = u->theme.font_size + u->theme.pad / 2 + text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) + 2 * u->theme.pad;
+    float w = u->theme.font_size + letter_width(u, e) + u->theme.pad / 2 + text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) + 2 * u->theme.pad;
     str_free(&s);
     return ceilf(w);
 }
@@ -79,12 +86,16 @@ static void entry_draw(struct ui *u, struct draw_list *d, struct box b, const st
 {
     struct str s = {0};
     float size = u->theme.font_size;
+    char letter[2] = {e->look.letter, 0};
     bool off = u->isolated && u->isolated != e->key + 1;
+    enum role role = off ? ROLE_TEXT_DIM : ROLE_TEXT;
     struct box swatch = {b.x + u->theme.pad / 2, roundf(b.y + (b.h - size) / 2), size, size};
     entry_text(e, &s);
     draw_fill(d, swatch, off ? theme_mix(e->look.argb, u->theme.role[ROLE_GREYED], 0.8f) : e->look.argb, e->look.pattern);
     struct box text = {swatch.x + size + u->theme.pad / 2, b.y, b.w, b.h};
-    ui_label(u, d, text, (struct text_style){.role = off ? ROLE_TEXT_DIM : ROLE_TEXT}, str_text(&s));
+    if (e->look.letter) ui_label(u, d, text, (struct text_style){.face = FACE_BOLD, .role = role}, letter);
+    text.x += letter_width(u, e);
+    ui_label(u, d, text, (struct text_style){.role = role, .max_width = u->layout.legend.x + u->layout.legend.w - text.x}, str_text(&s));
     if (u->isolated == e->key + 1 || focused) draw_frame(d, b, u->theme.role[focused ? ROLE_ACCENT : ROLE_BORDER], focused ? 2 : 1);
     str_free(&s);
 }

@@ -117,7 +117,7 @@ static void tip_draw(struct ui *u, struct draw_list *d, const char *text)
     b.x = fmaxf(0, fminf(b.x, u->w - b.w));
     if (b.y + b.h > u->h) b.y = fmaxf(0, u->private->pointer.y - b.h - 6);
     draw_rect(d, b, ROLE_PANEL);
-    draw_frame(d, b, t->role[ROLE_BORDER], 1);
+    draw_frame(d, b, t->role[ROLE_TEXT_DIM], 1);
     for (unsigned i = 0; i < n; i++)
         ui_label(u, d, (struct box){b.x + t->pad, b.y + t->pad / 2 + (float)i * t->line, w, t->line}, (struct text_style){.max_width = b.w - 2 * t->pad + 1}, part[i]);
 }
@@ -135,6 +135,8 @@ void overlay_tooltip(struct ui *u, struct draw_list *d)
 }
 
 /* ---- help ---- */
+
+#define SCRIM_ALPHA 0xb0u /* of the background's colour, over what lies behind the help */
 
 struct sheet {
     struct ui *u;
@@ -228,8 +230,9 @@ void overlay_help(struct ui *u, struct draw_list *d)
     s.box.x = roundf((u->w - s.box.w) / 2);
     s.box.y = roundf((u->h - s.box.h) / 2);
     struct box b = {s.box.x - edge, s.box.y - edge, s.box.w + 2 * edge - 4 * t->pad, s.box.h + 2 * edge};
+    draw_fill(d, u->layout.window, (t->role[ROLE_BACKGROUND] & 0xffffff) | SCRIM_ALPHA << 24, PATTERN_SOLID);
     draw_rect(d, b, ROLE_PANEL);
-    draw_frame(d, b, t->role[ROLE_BORDER], 1);
+    draw_frame(d, b, t->role[ROLE_ACCENT], 2);
     s.d = d;
     draw_clip(d, b);
     sheet_walk(&s);

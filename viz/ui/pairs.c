@@ -129,3 +129,5 @@ void ribbon_draw(struct ui *u, struct draw_list *d, struct box ribbon, struct bo
     struct box label = {ribbon.x + u->theme.pad, ribbon.y, plot.x - ribbon.x, ribbon.h};
     if (style.max_width > 3 * u->theme.font_size) ui_label(u, d, label, style, "B ▲ earlier ▼ later");
 }
+
+const char *ui_differ(const struct ui *u) { return u->private->differ; }

@@ -111,6 +111,7 @@ struct detail {
     enum detail_kind kind;
     const char *label, *value, *other; /* other: of the second run; NULL */
     uint32_t argb;             /* a swatch before the label when not 0 */
+    enum pattern pattern;      /* of the swatch */
     int32_t link_job;          /* < 0: no link */
     unsigned link_run;
     int64_t link_ns;

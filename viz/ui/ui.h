@@ -140,4 +140,7 @@ uint32_t ui_colour(const struct ui *, unsigned run, unsigned show, int32_t job);
 void ui_say(struct ui *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ui_view(struct ui *, const char *name);                            /* by name */
 
+/* Why A and B can be compared in part only; NULL. The window says so, too. */
+const char *ui_differ(const struct ui *);
+
 #endif
