@@ -79,7 +79,7 @@ static void look(struct scene *s)
     struct curve_column columns[11];
     struct str out = {0};
     struct curves *c = curves_create(s);
-    for (int set = 0; set < N_SCENE_SETS; set++) {
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++) {
         struct lod *l = lod_create(s, set);
         for (uint32_t first = 0; first < s->n_tracks[set] && first < 20; first += 3) {
             lod_row(l, first, 1 + first % 5, s->begin_ns, s->end_ns, 37, cells);
@@ -94,7 +94,7 @@ static void look(struct scene *s)
     }
     scene_check(s, &out);
     for (uint32_t j = 0; j < s->n_jobs; j++) assert(s->jobs[j].id && scene_find_job(s, s->jobs[j].id) >= 0);
-    for (int set = 0; set < N_SCENE_SETS; set++)
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++)
         for (uint32_t t = 0; t < s->n_tracks[set]; t++)
             for (uint32_t i = 0; i < s->tracks[set][t].n; i++) {
                 const struct scene_span *v = &s->tracks[set][t].v[i];
