@@ -23,6 +23,18 @@ static void note(struct opening *o, const char *file, const char *what)
     str_printf(&o->notes, "%s%s: %s", o->notes.n ? "\n" : "", file, what);
 }
 
+/* Reading a pipe or a device in place of one of its files would wait for ever. */
+static bool are_files(struct opening *o, const char *dir)
+{
+    size_t before = diag_errors(&o->diag);
+    for (int i = 0; i < N_RUN_FILES; i++) {
+        const char *path = path_join(&o->in->arena, dir, run_files[i]);
+        struct stat st;
+        if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) diag_error(&o->diag, path, 0, NULL, "is no regular file, as those of a run are");
+    }
+    return diag_errors(&o->diag) == before;
+}
+
 static bool read_manifest(struct opening *o, const char *dir)
 {
     size_t n;
@@ -36,7 +48,7 @@ static bool read_manifest(struct opening *o, const char *dir)
         diag_error(&o->diag, dir, 0, NULL, "there is no run here: no run.json");
         return false;
     }
-    char *text = file_read(path, FILE_READ_MAX, &n, &o->diag);
+    char *text = are_files(o, dir) ? file_read(path, FILE_READ_MAX, &n, &o->diag) : NULL;
     bool ok = text && manifest_parse(o->in, path, text, n, &o->diag);
     free(text);
     return ok;

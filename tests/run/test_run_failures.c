@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -180,6 +181,28 @@ static void directories_that_cannot_be(void **state)
     free(err);
 }
 
+/* A pipe would be waited for. */
+static void a_pipe_for_a_file(void **state)
+{
+    static const char *const files[] = {"run.json", "jobs.csv", "timeline.bin", "scenario.json"};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct diag d = {0};
+        char path[256], *err = NULL, *warnings = NULL;
+        file_remove_tree(below("run"), &d);
+        diag_free(&d);
+        assert_true(try_run(below("run"), NULL, 1));
+        snprintf(path, sizeof path, "%s/%s", below("run"), files[i]);
+        unlink(path);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        assert_null(run_open(below("run"), &warnings, &err));
+        assert_non_null(strstr(err, "no regular file"));
+        assert_non_null(strstr(err, files[i]));
+        free(err);
+        free(warnings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_file_that_may_not_grow),
         cmocka_unit_test(a_full_device),
         cmocka_unit_test(directories_that_cannot_be),
+        cmocka_unit_test(a_pipe_for_a_file),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }

@@ -71,7 +71,7 @@ void session_play(struct session *s, const char *script)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, script, strlen(script)), strlen(script));
     close(fd);
-    bool ok = script_run(s->ui, file, &d);
+    bool io, ok = script_run(s->ui, file, &io, &d);
     if (!ok) diag_print(&d, stderr);
     unlink(file);
     diag_free(&d);

@@ -48,7 +48,7 @@ printf 'key w\nzoom 3\n' > "$out/keys"
 expect 3 "keys:2: zoom: unknown step" "$A" --script "$out/keys"
 expect 4 "nowhere" "$A" --screenshot "$out/nowhere/a.png"
 printf 'dump %s/nowhere/a.json\n' "$out" > "$out/keys"
-expect 3 "nowhere/a.json: cannot write" "$A" --script "$out/keys"
+expect 4 "nowhere/a.json: cannot write" "$A" --script "$out/keys"
 for call in "--print-man" "$A --dump-state json"; do # a full disk
     "$viewer" $call > /dev/full 2> "$out/stderr" && fail "trainyard-view $call: exit 0 though nothing could be written"
     grep -q "cannot write" "$out/stderr" || fail "trainyard-view $call: does not say that nothing could be written"

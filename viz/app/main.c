@@ -229,10 +229,10 @@ static int headless(struct ui *u, const struct app_options *o)
 {
     struct diag d = {0};
     char *err = NULL;
-    bool ok = !o->script || script_run(u, o->script, &d);
+    bool io = false, ok = !o->script || script_run(u, o->script, &io, &d);
     if (!ok) diag_print(&d, stderr);
     diag_free(&d);
-    if (!ok) return EXIT_INPUT;
+    if (!ok) return io ? EXIT_IO : EXIT_INPUT;
     if (o->screenshot && !ui_picture_write(u, o->screenshot, &err)) ok = false;
     if (ok && o->dump_state && !ui_dump_write(u, "-", &err)) ok = false;
     if (!ok) fail(EXIT_IO, "%s", err);

@@ -23,6 +23,7 @@ struct step {
     char *word[MOST_WORDS];
     size_t n;
     const char *rest;
+    bool io; /* it failed to write, and was not wrong */
 };
 
 static char *wrong(const char *fmt, const char *what)
@@ -122,6 +123,11 @@ static char *do_poll(struct step *s)
     return NULL;
 }
 
+static bool picture_ending(const char *path)
+{
+    return str_ends_with(path, ".png") || str_ends_with(path, ".svg") || str_ends_with(path, ".pdf");
+}
+
 static char *do_file(struct step *s)
 {
     char *err = NULL;
@@ -130,6 +136,7 @@ static char *do_file(struct step *s)
         ui_picture_write(s->u, s->rest, &err);
     else
         ui_dump_write(s->u, s->rest, &err);
+    s->io = err && (s->word[0][0] == 'd' || picture_ending(s->rest)); /* else the script is wrong */
     return err;
 }
 
@@ -150,7 +157,7 @@ static void unknown(struct diag *d, const struct line_reader *r, const char *wor
     diag_help_allowed(d, word, names, N_STEPS);
 }
 
-static bool do_line(struct ui *u, const struct line_reader *r, char *line, struct diag *d)
+static bool do_line(struct ui *u, const struct line_reader *r, char *line, bool *io, struct diag *d)
 {
     struct step s = {.u = u};
     char *copy = xstrdup(line);
@@ -170,18 +177,20 @@ static bool do_line(struct ui *u, const struct line_reader *r, char *line, struc
             bad = steps[i].run(&s);
         if (bad) diag_error(d, r->file, r->line, NULL, "%s", bad);
         ok = i < N_STEPS && !bad;
+        *io = s.io;
         free(bad);
     }
     free(copy);
     return ok;
 }
 
-bool script_run(struct ui *u, const char *file, struct diag *d)
+bool script_run(struct ui *u, const char *file, bool *io, struct diag *d)
 {
     struct line_reader r;
     char *line;
     bool ok = true;
+    *io = false;
     if (!line_open(&r, file, d)) return false;
-    while (ok && !u->quit && line_next(&r, &line)) ok = do_line(u, &r, line, d);
+    while (ok && !u->quit && line_next(&r, &line)) ok = do_line(u, &r, line, io, d);
     return line_close(&r) && ok;
 }

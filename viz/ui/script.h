@@ -1,7 +1,7 @@
 /* script.h - a session as a text: what a person would do in the window, and pictures of it.
  *
  *     struct diag d = {0};
- *     bool ok = script_run(ui, "keys.txt", &d);          // "-": stdin; false: see d, with file and line
+ *     bool io, ok = script_run(ui, "keys.txt", &io, &d);  // "-": stdin; false: see d, with file and line; io: a file could not be written
  *
  * One step a line; empty lines and lines that begin with # are left out. Places are pixels from the upper left.
  *
@@ -27,6 +27,6 @@
 #include "base/diag.h"
 #include "viz/ui/ui.h"
 
-bool script_run(struct ui *, const char *file, struct diag *);
+bool script_run(struct ui *, const char *file, bool *io, struct diag *);
 
 #endif

@@ -292,7 +292,7 @@ static void test_script_errors(void **state)
     } rows[] = {
         {"key w\nkey hyper", "a key is needed", 2}, {"zoom 3", "unknown step", 1},    {"\n# note\nwheel at 3", "wheel TURNS at X Y", 3}, {"press 1", "two numbers", 1},
         {"press 1 2 up", "may stand here", 1},      {"tick -1", "number of seconds", 1}, {"screenshot out.bmp", ".png, .svg or .pdf", 1}, {"dump", "name of a file", 1},
-        {"resize a b", "two numbers", 1},
+        {"resize a b", "two numbers", 1},           {"dump /nowhere/at/all.json", "cannot write", 1},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         char file[] = "/tmp/trainyard-script-XXXXXX";
@@ -301,7 +301,9 @@ static void test_script_errors(void **state)
         assert_int_equal(write(fd, rows[i].script, strlen(rows[i].script)), strlen(rows[i].script));
         close(fd);
         session_restart(s, false);
-        assert_false(script_run(s->ui, file, &d));
+        bool io;
+        assert_false(script_run(s->ui, file, &io, &d));
+        assert_int_equal(io, strcmp(rows[i].says, "cannot write") == 0);
         unlink(file);
         assert_int_equal(diag_errors(&d), 1);
         assert_int_equal(d.entries.v[0].line, rows[i].line);
