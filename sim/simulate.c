@@ -339,8 +339,9 @@ bool sim_run(const struct scenario *sc, const struct sim_options *o, struct sim_
     if (o->watch.begun) o->watch.begun(o->watch.arg);
     pace_begin(&pace, &o->watch, s->out);
     progress_begin(&progress, o->progress, "jobs", s->n_specs);
+    bool watched = o->watch.watched; /* not asked at each event when nobody watches */
     for (uint64_t n = 1; !s->interrupted && sim_step(s); n++) {
-        s->interrupted = pace_keep(&pace, sim_now(s), o->interrupt);
+        if (watched) s->interrupted = pace_keep(&pace, sim_now(s), o->interrupt);
         if (n & 4095) continue;
         progress_update(&progress, s->n_ended);
         s->interrupted |= o->interrupt && *o->interrupt;
