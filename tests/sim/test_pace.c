@@ -69,12 +69,12 @@ static void test_watched_or_not_is_the_same(void **state)
     (void)state;
     assert_non_null(mkdtemp(dir));
     struct runs_plan plain = {.threads = 1};
-    struct runs_plan watched = {.threads = 1, .out = dir, .force = true, .n_watched = 2, .speed = 120, .begun = on_begun, .arg = &seen};
+    struct runs_plan watched = {.threads = 1, .out = dir, .force = true, .n_watched = 2, .speed = 60, .begun = on_begun, .arg = &seen};
     execute(&plain, &fast);
     double took = execute(&watched, &slow);
     for (int i = 0; i < 4; i++) assert_string_equal(fast.cells[i].result.fingerprint, slow.cells[i].result.fingerprint);
-    assert_true(took >= 170. / 120);                      /* as slow as was asked for, and more than a flush long */
-    assert_true(took < 2 * 170. / 120);                   /* the watched ones at once, the others at full speed */
+    assert_true(took >= 170. / 60);                      /* as slow as was asked for, and more than a flush long */
+    assert_true(took < 2 * 170. / 60);                   /* the watched ones at once, the others at full speed */
     assert_int_equal(seen.calls, 1);
     assert_int_equal(seen.n, 2);
     assert_true(seen.open[0] && seen.open[1]);
