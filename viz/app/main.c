@@ -240,14 +240,22 @@ static int headless(struct ui *u, const struct app_options *o)
     return ok ? EXIT_OK : EXIT_IO;
 }
 
+/* Whole lines, each of which names its file or run. */
+static void tell_notes(const char *notes)
+{
+    for (const char *end; notes && *notes; notes = end + (*end == '\n')) {
+        end = notes + strcspn(notes, "\n");
+        fprintf(stderr, "trainyard-view: %.*s\n", (int)(end - notes), notes);
+    }
+}
+
 /* An error of the runs is told on stderr at once, and in the window where there is one. */
 static int show(const struct app_options *o, struct app_runs *runs, const struct text_engine *text)
 {
     bool window = !o->screenshot && !o->script && !o->dump_state;
     if (runs->error) fail(runs->code, "%s", runs->error);
     if (runs->error && !window) return runs->code;
-    for (unsigned i = 0; i < runs->n; i++)
-        if (runs->scenes[i]->notes) fprintf(stderr, "trainyard-view: %s: %s", runs->scenes[i]->run->dir, runs->scenes[i]->notes);
+    for (unsigned i = 0; i < runs->n; i++) tell_notes(runs->scenes[i]->notes);
     struct ui_options uo = {o->theme, (float)o->font_scale, o->follow, window && !o->still, runs->error};
     struct ui *u = ui_create(runs->scenes, runs->n, text, &uo);
     if (ui_differ(u)) fprintf(stderr, "trainyard-view: %s\n", ui_differ(u));
