@@ -3,8 +3,8 @@
 #
 #     tests/bench/scene.sh BUILD       (make bench)
 #
-# Made-up runs with everything recorded: 1 M spans on 1,024 GPUs, 10 M on 4,096. frame_*: the whole window of 1920 x 1080 with all GPUs in sight, laid
-# out and painted. lod_*: its level of detail alone, over the full width; the goals are half of a frame's. Zoomed: a fiftieth of the run.
+# Made-up runs with everything recorded: 1 M spans on 1,024 GPUs, 10 M on 4,096. frame_*: the whole window of 1920 x 1080 with all GPUs in sight, or
+# a row a job, laid out and painted. lod_*: its level of detail alone, over the full width; the goals are half of a frame's. Zoomed: a fiftieth of the run.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 set -e

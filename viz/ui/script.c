@@ -123,11 +123,6 @@ static char *do_poll(struct step *s)
     return NULL;
 }
 
-static bool picture_ending(const char *path)
-{
-    return str_ends_with(path, ".png") || str_ends_with(path, ".svg") || str_ends_with(path, ".pdf");
-}
-
 static char *do_file(struct step *s)
 {
     char *err = NULL;
@@ -136,7 +131,7 @@ static char *do_file(struct step *s)
         ui_picture_write(s->u, s->rest, &err);
     else
         ui_dump_write(s->u, s->rest, &err);
-    s->io = err && (s->word[0][0] == 'd' || picture_ending(s->rest)); /* else the script is wrong */
+    s->io = err && (s->word[0][0] == 'd' || !picture_ending_wrong(s->rest)); /* else the script is wrong */
     return err;
 }
 

@@ -15,8 +15,6 @@
 #include "viz/views/event_list.h"
 #include "viz/views/job_facts.h"
 
-static char top[] = "/tmp/trainyard-events-XXXXXX";
-
 static struct scene *open_run(const char *file, const char *approach, const char *name)
 {
     char *err = NULL;
@@ -216,19 +214,6 @@ static void curves_of_training(void **state)
     }
     assert_true(n > 2 && before < 1e9);
     look_away(&l);
-}
-
-static int make_top(void **state)
-{
-    (void)state;
-    return mkdtemp(top) ? 0 : 1;
-}
-
-static int drop_top(void **state)
-{
-    (void)state;
-    remove_top(top);
-    return 0;
 }
 
 int main(void)

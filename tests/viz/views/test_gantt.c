@@ -15,8 +15,6 @@
 #include "tests/viz/views/views.h"
 #include "viz/views/gantt.h"
 
-static char top[] = "/tmp/trainyard-gantt-XXXXXX";
-
 /* 2 blocks of 2 racks of 3 nodes of 4 GPUs, but the last block has 2 nodes only: 8 nodes, 32 GPUs, 3 racks */
 static const char small[] = "{\"trainyard\":1,\"name\":\"small\",\"cluster\":{\"nodes\":[{\"group\":\"n\",\"count\":8,\"gpus\":4}],"
                             "\"topology\":{\"nodes_per_rack\":3,\"racks_per_block\":2}},"
@@ -365,19 +363,6 @@ static void without_gpus_it_says_what_to_do(void **state)
         assert_true(look_number(&l, "panes.0.all.tracks") == 126);
         look_away(&l);
     }
-}
-
-static int make_top(void **state)
-{
-    (void)state;
-    return mkdtemp(top) ? 0 : 1;
-}
-
-static int drop_top(void **state)
-{
-    (void)state;
-    remove_top(top);
-    return 0;
 }
 
 int main(void)

@@ -15,8 +15,6 @@
 #include "viz/views/map_count.h"
 #include "viz/views/map_layout.h"
 
-static char top[] = "/tmp/trainyard-map-XXXXXX";
-
 static struct scene *cluster(unsigned nodes, unsigned gpus, const char *topology)
 {
     char json[512], *err = NULL;
@@ -176,19 +174,6 @@ static void without_gpus_it_says_what_to_do(void **state)
     look_key(&l, '2', 0);
     assert_non_null(look_dump(&l, "panes.0.empty"));
     look_away(&l);
-}
-
-static int make_top(void **state)
-{
-    (void)state;
-    return mkdtemp(top) ? 0 : 1;
-}
-
-static int drop_top(void **state)
-{
-    (void)state;
-    remove_top(top);
-    return 0;
 }
 
 int main(void)

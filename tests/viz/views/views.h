@@ -16,6 +16,22 @@
 #include "tests/viz/model/runs.h"
 #include "viz/ui/view.h"
 
+/* The folder of a program's runs; for cmocka_run_group_tests. */
+static char top[] = "/tmp/trainyard-views-XXXXXX";
+
+static inline int make_top(void **state)
+{
+    (void)state;
+    return mkdtemp(top) ? 0 : 1;
+}
+
+static inline int drop_top(void **state)
+{
+    (void)state;
+    remove_top(top);
+    return 0;
+}
+
 struct looking {
     struct scene *scene[UI_MAX_RUNS];
     unsigned n;
