@@ -85,8 +85,6 @@ void draw_begin(struct draw_list *d, float w, float h, const struct theme *theme
 }
 
 /* clang-format off */
-float draw_width(const struct draw_list *d) { return d->w; }
-float draw_height(const struct draw_list *d) { return d->h; }
 const struct theme *draw_theme(const struct draw_list *d) { return d->theme; }
 const struct text_engine *draw_text_engine(const struct draw_list *d) { return d->text; }
 size_t draw_count(const struct draw_list *d) { return d->items.n; }

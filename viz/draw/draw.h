@@ -55,8 +55,6 @@ void draw_destroy(struct draw_list *);
 
 /* Empties the list and paints the background. The theme must live until the list was painted. */
 void draw_begin(struct draw_list *, float w, float h, const struct theme *);
-float draw_width(const struct draw_list *);
-float draw_height(const struct draw_list *);
 const struct theme *draw_theme(const struct draw_list *);
 const struct text_engine *draw_text_engine(const struct draw_list *);
 

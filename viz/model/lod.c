@@ -50,7 +50,6 @@ struct lod {
     struct level level[MAX_LEVELS];
     unsigned n_levels;
     int64_t *longest;         /* by track on which jobs share the GPU, so that spans overlap: the longest; else 0 */
-    size_t bytes;
     /* of the last query */
     struct bounds bounds[MAX_COARSER + 1];
     struct sum *sums;
@@ -512,7 +511,6 @@ static void forget(struct lod *l)
     }
     free(l->longest);
     l->n_levels = 0;
-    l->bytes = 0;
     for (unsigned k = 0; k <= MAX_COARSER; k++) l->bounds[k].of = (struct window){0};
 }
 
@@ -536,7 +534,6 @@ static void add_level(struct lod *l, uint32_t tracks)
     struct level *v = &l->level[k];
     v->n = (tracks - 1) / size + 1;
     v->v = xcalloc(v->n, sizeof *v->v);
-    l->bytes += v->n * sizeof *v->v;
     for (uint32_t i = 0; i < v->n; i++) {
         if (k == 0) {
             v->v[i].spans = l->scene->tracks[l->set][i].n;
@@ -547,13 +544,12 @@ static void add_level(struct lod *l, uint32_t tracks)
 }
 
 /* Twice as many buckets as spans, or a little more. */
-static unsigned shape(struct lod *l, struct block *b)
+static unsigned shape(struct block *b)
 {
     if (b->spans < LOD_LEAST) return 0;
     while (MOST_BUCKETS >> b->coarser > LOD_LEAST && (uint64_t)MOST_BUCKETS >> (b->coarser + 1) >= 2 * b->spans) b->coarser++;
     unsigned n = (unsigned)MOST_BUCKETS >> b->coarser;
     b->buckets = xcalloc(n + n / 2, sizeof *b->buckets);
-    l->bytes += (n + n / 2) * sizeof *b->buckets;
     return n;
 }
 
@@ -561,7 +557,7 @@ static unsigned shape(struct lod *l, struct block *b)
 static void build_block(struct lod *l, unsigned level, uint32_t i)
 {
     struct block *b = &l->level[level].v[i];
-    unsigned n = shape(l, b);
+    unsigned n = shape(b);
     if (!n) return;
     uint64_t *buckets = b->buckets;
     uint32_t first = i << (2 * level), size = UINT32_C(1) << (2 * level), tracks = l->scene->n_tracks[l->set];
@@ -607,8 +603,6 @@ void lod_update(struct lod *l)
     forget(l);
     build(l);
 }
-
-size_t lod_bytes(const struct lod *l) { return l->bytes; }
 
 void lod_destroy(struct lod *l)
 {

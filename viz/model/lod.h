@@ -41,7 +41,6 @@ struct lod *lod_create(const struct scene *, enum scene_set);
 void lod_update(struct lod *);
 /* Tracks beyond the last are empty. from < to, width > 0. */
 void lod_row(const struct lod *, uint32_t first, uint32_t n, int64_t from_ns, int64_t to_ns, unsigned width, struct lod_cell *);
-size_t lod_bytes(const struct lod *);
 void lod_destroy(struct lod *);
 
 #endif

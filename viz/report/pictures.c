@@ -59,11 +59,6 @@ void studio_close(struct studio *s)
     free(s);
 }
 
-const struct compare_page *studio_page(const struct studio *s)
-{
-    return &s->page;
-}
-
 /* ---- a figure around a picture ---- */
 
 static void begin(struct studio *s, float height)

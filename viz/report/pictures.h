@@ -25,6 +25,5 @@ void studio_curves(struct studio *, unsigned run, struct str *);
 void studio_ledger(struct studio *, struct str *);
 void studio_waterfalls(struct studio *, struct str *);
 void studio_waits(struct studio *, struct str *);
-const struct compare_page *studio_page(const struct studio *);
 
 #endif
