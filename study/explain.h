@@ -3,8 +3,7 @@
  *     explain_run(run, &out);                           // needs ledger.csv and jobs.csv
  *     if (!explain_job(run, "tune-3", &out, &err)) ...  // no such job: err says so, with the nearest id; to free
  *
- * The blocker of a wait is the last release before the job got what it waited for: the job that ended, stopped or was
- * evicted. It is told with the time in between, since the two need not be cause and effect.
+ * Who ended a wait is told by study/blocker.h, with the time between that release and the end of the wait.
  * Without a timeline (--record none) the sums of jobs.csv are told, without moments.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later

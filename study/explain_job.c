@@ -11,6 +11,7 @@
 #include "input/scenario.h"
 #include "run/decimal.h"
 #include "run/wait.h"
+#include "study/blocker.h"
 #include "study/diagnose.h"
 #include "study/explain.h"
 #include "study/job_index.h"
@@ -33,20 +34,15 @@ const char *explain_fault(unsigned code)
     return code < N_FAULT_ACTIONS + N_FAULT_SCOPES ? scopes[code - N_FAULT_ACTIONS] : "?";
 }
 
-struct release { /* the last moment at which another job let go of GPUs */
-    int64_t time_ns;
-    int32_t job;
-    uint16_t type;
-};
-
 struct telling {
     const struct run *run;
     const struct job_index *index;
     const struct job_row *row;
     struct str *out;
     int32_t job;
-    struct release release;
-    int64_t wait_since_ns, last_ns; /* of the wait under way; of the last line */
+    struct blockers blockers;
+    struct blocker by;              /* to whom the record that is told is due */
+    int64_t wait_since_ns;          /* of the wait under way */
     unsigned waiting;               /* reason, or NOT_WAITING */
     size_t lines, checkpoints;
     int64_t recorded_ns[N_WAIT_REASONS]; /* by the records: after an admission */
@@ -134,17 +130,19 @@ static void queue_waits(struct telling *t)
     str_free(&s);
 }
 
-/* The last release since the wait began, told when the wait ends at `now`. */
-static void blocker(struct telling *t, int64_t since, int64_t now)
+/* Whose release ended the wait that ends now, or who is in the way of the one that begins. */
+static void blocker(struct telling *t, int64_t now)
 {
     char buf[24];
-    if (t->release.job == NO_JOB || t->release.time_ns < since || now <= since) return;
-    const char *id = job_row_id(job_index_row(t->index, t->release.job), buf);
-    if (t->release.time_ns == now)
-        line(t, now, "what it waited for came free when job %s %s", id, release_verb(t->release.type));
+    if (t->by.job == NO_JOB) return;
+    const char *id = job_row_id(job_index_row(t->index, t->by.job), buf);
+    if (t->by.type == REC_JOB_WAIT)
+        line(t, now, "job %s is in its way", id);
+    else if (t->by.time_ns == now)
+        line(t, now, "what it waited for came free when job %s %s", id, release_verb(t->by.type));
     else {
-        char *before = amount(now - t->release.time_ns);
-        line(t, now, "the last release before: job %s %s %s earlier", id, release_verb(t->release.type), before);
+        char *before = amount(now - t->by.time_ns);
+        line(t, now, "the last release before: job %s %s %s earlier", id, release_verb(t->by.type), before);
         free(before);
     }
 }
@@ -163,26 +161,21 @@ static void on_submitted(struct telling *t, const struct record *r)
 static void on_admitted(struct telling *t, const struct record *r)
 {
     close_wait(t, r->time_ns);
-    blocker(t, t->row->submit_ns, r->time_ns);
+    blocker(t, r->time_ns);
     line(t, r->time_ns, "admitted (attempt %u)", r->subject);
-}
-
-static bool waits_for_gpus(unsigned reason)
-{
-    return reason == WAIT_CAPACITY || reason == WAIT_FRAGMENTATION || reason == WAIT_TOPOLOGY || reason == WAIT_GANG;
 }
 
 static void on_allocated(struct telling *t, const struct record *r)
 {
-    int64_t since = waits_for_gpus(t->waiting) ? t->wait_since_ns : r->time_ns;
     split_wait(t, r->time_ns);
-    blocker(t, since, r->time_ns);
+    blocker(t, r->time_ns);
     line(t, r->time_ns, "all its GPUs are bound");
 }
 
 static void on_started(struct telling *t, const struct record *r)
 {
     close_wait(t, r->time_ns);
+    blocker(t, r->time_ns);
     line(t, r->time_ns, "all ranks step: %s", r->code < N_CAUSES ? cause_table[r->code].help : "?");
 }
 
@@ -196,13 +189,15 @@ static void on_evicted(struct telling *t, const struct record *r)
 {
     split_wait(t, r->time_ns);
     char buf[24];
-    const char *by = r->a >= 0 ? job_row_id(job_index_row(t->index, (int32_t)r->a), buf) : NULL;
+    const char *by = t->by.job != NO_JOB ? job_row_id(job_index_row(t->index, t->by.job), buf) : NULL;
     line(t, r->time_ns, "taken off its GPUs: %s%s%s", explain_stop_reason(r->code), by ? ", to make room for job " : "",
          by ? by : "");
 }
 
 static void on_wait(struct telling *t, const struct record *r)
 {
+    close_wait(t, r->time_ns);
+    blocker(t, r->time_ns);
     open_wait(t, r->code, r->time_ns);
     if (r->code == WAITS_IN_CLASS) line(t, r->time_ns, "stands in its queue (how long for what: the sums above)");
 }
@@ -258,13 +253,9 @@ static void (*const tell[N_RECORD_TYPES])(struct telling *, const struct record 
 
 static void take(struct telling *t, const struct record *r)
 {
-    if (r->job == t->job) {
-        if (r->type < N_RECORD_TYPES && tell[r->type]) tell[r->type](t, r);
-        t->last_ns = r->time_ns;
-    } else if (r->type == REC_JOB_FINISHED || r->type == REC_JOB_STOPPED || r->type == REC_JOB_EVICTED) {
-        const struct job_row *other = job_index_row(t->index, r->job);
-        if (other && other->allocated_ns >= 0) t->release = (struct release){r->time_ns, r->job, r->type};
-    }
+    t->by = blockers_take(&t->blockers, r);
+    if (r->job != t->job) return;
+    if (r->type < N_RECORD_TYPES && tell[r->type]) tell[r->type](t, r);
 }
 
 /* ---- sums ---- */
@@ -404,6 +395,7 @@ static void timeline(struct telling *t)
     while (reader && timeline_next(reader, &r)) take(t, &r);
     if (reader) timeline_close(reader);
     free(err);
+    blockers_free(&t->blockers);
     if (t->row->finished_ns < 0 && t->run->end_ns >= 0) close_wait(t, t->run->end_ns);
     if (t->lines > LINES_SHOWN) str_printf(t->out, "  and %zu more lines\n", t->lines - LINES_SHOWN);
     if (t->checkpoints) str_printf(t->out, "  checkpoints durable: %zu\n", t->checkpoints);
@@ -447,7 +439,6 @@ bool explain_job(const struct run *run, const char *id, struct str *out, char **
                             .row = row,
                             .out = out,
                             .job = job_index_find(&x, id),
-                            .release = {.job = NO_JOB},
                             .waiting = NOT_WAITING};
         str_append(out, "\n");
         timeline(&t);

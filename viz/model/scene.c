@@ -77,7 +77,10 @@ static void take(struct builder *b, const struct record *x)
     b->now_ns = r.time_ns;
     jobs_record(b, &r);
     tracks_record(b, &r);
-    if (is_event(&r)) array_push(&b->events, r);
+    int32_t by = builder_has_job(b, r.job) ? blockers_take(&b->blockers, &r).job : NO_JOB;
+    if (!is_event(&r)) return;
+    array_push(&b->events, r);
+    array_push(&b->blocker_of, by);
 }
 
 /* False: nothing new. True and *again: a guessed cluster was too small. */
@@ -191,6 +194,7 @@ static void finish(struct builder *b)
     tracks_open(b);
     jobs_open(b);
     s->events = b->events.v;
+    s->blockers = b->blocker_of.v;
     s->n_events = (uint32_t)b->events.n;
     s->jobs = b->jobs.v;
     s->n_jobs = (uint32_t)b->jobs.n;
@@ -227,6 +231,8 @@ static void forget(struct builder *b)
     array_free(&b->opened);
     array_free(&b->log);
     array_free(&b->events);
+    array_free(&b->blocker_of);
+    blockers_free(&b->blockers);
     array_free(&b->jobs);
     array_free(&b->job_now);
     hmap_free(&b->hold_of);

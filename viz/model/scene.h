@@ -31,7 +31,7 @@
  * Growing runs: a span without an end has to_ns = OPEN_END; scene_to(s, span) gives the end to draw. Job ids come from jobs.csv,
  * which has ended jobs only; a running job is called by its number, as records do, plus 1, unless scenario.json names it.
  *
- * Cost: one pass over the timeline; 24 bytes a span, 40 an event, about 200 a job. 1 M spans open within 1 s on one core.
+ * Cost: one pass over the timeline; 24 bytes a span, 44 an event, about 220 a job. 1 M spans open within 1 s on one core.
  * All memory is the scene's. Nothing of it changes but in scene_poll.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -99,6 +99,7 @@ struct scene {
     struct scene_rack *racks;
     struct scene_job *jobs;         /* by number */
     struct record *events;          /* in order of time: all records but group_*, steps */
+    int32_t *blockers;              /* by event: the job that let its job go on, or took its GPUs (study/blocker.h); NO_JOB: none known */
     uint32_t *by_job;               /* indices of events, job by job */
     uint32_t n_nodes, n_racks, n_jobs, n_events;
     uint64_t n_spans, version;      /* of GPU and job tracks; version: grows with each change */
@@ -123,7 +124,7 @@ struct str;
 void scene_event_text(const struct scene *, const struct record *, struct str *);
 /* Events that must never be lost to sight: faults, nodes down, evictions, failed jobs, no progress. */
 bool scene_event_is_failure(const struct record *);
-/* Who ended a wait or took the GPUs, of an event or of a job's wait that ends at ns: a job's number, -1: not known. */
+/* Who ended a job's wait that ended at ns, or took its GPUs then: the first of `blockers` of its events of that moment. O(log n). */
 int32_t scene_blocker(const struct scene *, int32_t job, int64_t ns);
 
 /* Appends a line for each show whose integral over the tracks differs from the ledger; true when there is none. */

@@ -19,6 +19,7 @@
 #include "base/hmap.h"
 #include "base/str.h"
 #include "input/scenario.h"
+#include "study/blocker.h"
 #include "viz/model/scene.h"
 
 enum { NO_HOLD = UINT32_MAX, MAX_GUESSED_GPUS = 1 << 17, MAX_SPANS = 1 << 27 };
@@ -89,6 +90,8 @@ struct builder {
     ARRAY(uint32_t) opened;    /* GPU tracks that have a span with OPEN_END, once a span */
     ARRAY(struct held_interval) log;
     ARRAY(struct record) events;
+    ARRAY(int32_t) blocker_of; /* by event */
+    struct blockers blockers;
     ARRAY(struct scene_job) jobs;
     ARRAY(struct job_now) job_now;
     struct gpu_now *gpu_now;   /* by track */

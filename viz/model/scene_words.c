@@ -1,4 +1,4 @@
-/* scene_words.c - a scene in words: names of what spans show, events, who was in the way.
+/* scene_words.c - a scene in words: names of what spans show, events, who was in the way (study/blocker.h decides that).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -213,50 +213,26 @@ bool scene_event_is_failure(const struct record *r)
 
 /* ---- blockers ---- */
 
-/* Waits that end when another job lets go of something; images, containers and peers come by themselves. */
-static bool ends_by_release(unsigned show)
+/* The first event of a job at or after a moment, among its own; n_events when none. */
+static uint32_t own_event_seek(const struct scene *s, const struct scene_job *j, int64_t ns)
 {
-    unsigned reason = show - SHOW_WAIT;
-    return show >= SHOW_WAIT && (reason < N_QUEUE_REASONS || reason == WAIT_DEPENDENCY || reason == WAIT_GANG);
-}
-
-/* Since when the wait that ends at ns was for GPUs or quota: the first of an unbroken row of such spans. */
-static int64_t wait_since(const struct scene *s, int32_t job, int64_t ns)
-{
-    const struct scene_track *t = &s->tracks[SCENE_JOBS][job];
-    uint32_t i = scene_seek(s, SCENE_JOBS, (uint32_t)job, ns);
-    int64_t since = ns;
-    while (i-- > 0 && ends_by_release(t->v[i].show) && scene_to(s, &t->v[i]) >= since) since = t->v[i].from_ns;
-    return since;
-}
-
-static int32_t preemptor(const struct scene *s, int32_t job, int64_t ns)
-{
-    const struct scene_job *j = &s->jobs[job];
-    for (uint32_t i = j->n_events; i-- > 0;) {
-        const struct record *r = &s->events[s->by_job[j->first_event + i]];
-        if (r->time_ns < ns) break;
-        if (r->time_ns > ns || r->a < 0 || r->a >= s->n_jobs) continue;
-        if (r->type == REC_JOB_EVICTED || r->type == REC_JOB_WAIT) return (int32_t)r->a;
+    uint32_t low = 0, high = j->n_events;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (s->events[s->by_job[j->first_event + mid]].time_ns < ns) low = mid + 1;
+        else high = mid;
     }
-    return NO_JOB;
-}
-
-static bool releases(const struct scene *s, const struct record *r, int32_t job)
-{
-    bool lets_go = r->type == REC_JOB_FINISHED || r->type == REC_JOB_STOPPED || r->type == REC_JOB_EVICTED;
-    return lets_go && r->job != job && r->job >= 0 && (uint32_t)r->job < s->n_jobs && s->jobs[r->job].allocated_ns >= 0 &&
-           s->jobs[r->job].allocated_ns <= r->time_ns;
+    return low;
 }
 
 int32_t scene_blocker(const struct scene *s, int32_t job, int64_t ns)
 {
     if (job < 0 || (uint32_t)job >= s->n_jobs) return NO_JOB;
-    int32_t by = preemptor(s, job, ns);
-    if (by != NO_JOB) return by;
-    int64_t since = wait_since(s, job, ns);
-    if (since >= ns) return NO_JOB;
-    for (uint32_t i = scene_event_seek(s, ns + 1); i-- > 0 && s->events[i].time_ns >= since;)
-        if (releases(s, &s->events[i], job)) return s->events[i].job;
+    const struct scene_job *j = &s->jobs[job];
+    for (uint32_t i = own_event_seek(s, j, ns); i < j->n_events; i++) {
+        uint32_t event = s->by_job[j->first_event + i];
+        if (s->events[event].time_ns > ns) break;
+        if (s->blockers[event] != NO_JOB) return s->blockers[event];
+    }
     return NO_JOB;
 }

@@ -421,7 +421,8 @@ static void details_event(struct ui *u, struct details *d, unsigned run, uint32_
     line(d, DETAIL_ROW, "at")->value = kept(d, &at);
     line(d, DETAIL_ROW, "kind")->value = words(d, record_table[r->type].name);
     link_job(d, s, run, "job", r->job, r->time_ns);
-    if (r->job >= 0) link_job(d, s, run, "because of", scene_blocker(s, r->job, r->time_ns), r->time_ns);
+    int32_t by = s->blockers[event] != NO_JOB ? s->blockers[event] : scene_blocker(s, r->job, r->time_ns);
+    link_job(d, s, run, "because of", by, r->time_ns);
 }
 
 /* ---- the runs ---- */

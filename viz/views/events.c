@@ -314,9 +314,9 @@ static bool follow(struct log *l)
 {
     if (l->at >= l->scene->n_events) return false;
     const struct record *r = &l->scene->events[l->at];
-    int32_t by = (r->type == REC_JOB_WAIT || r->type == REC_JOB_EVICTED) && r->a >= 0 ? (int32_t)r->a : -1;
-    if (by < 0 && r->job >= 0) by = scene_blocker(l->scene, r->job, r->time_ns);
-    if (by < 0 || (uint32_t)by >= l->scene->n_jobs) by = r->job;
+    int32_t by = l->scene->blockers[l->at];
+    if (by < 0) by = scene_blocker(l->scene, r->job, r->time_ns);
+    if (by < 0) by = r->job;
     if (by < 0) return false;
     struct ui_selection sel = {.kind = SELECTED_JOB, .run = l->pane->run, .job = by, .at_ns = r->time_ns};
     ui_select(l->ui, &sel);

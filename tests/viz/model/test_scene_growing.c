@@ -118,6 +118,7 @@ static void assert_equal_scenes(const struct scene *a, const struct scene *b)
     assert_int_equal(a->n_events, b->n_events);
     assert_int_equal(a->n_spans, b->n_spans);
     if (a->n_events) assert_memory_equal(a->events, b->events, a->n_events * sizeof *a->events);
+    if (a->n_events) assert_memory_equal(a->blockers, b->blockers, a->n_events * sizeof *a->blockers);
     assert_equal_jobs(a, b);
     for (enum scene_set set = 0; set < N_SCENE_SETS; set++) assert_equal_tracks(a, b, set);
     assert_string_equal(a->notes ? a->notes : "", b->notes ? b->notes : "");
