@@ -55,6 +55,24 @@ static void text(struct json_writer *w, const char *key, const char *value)
     json_write_key(w, key), json_write_string(w, value);
 }
 
+void steplog_join(struct steplog *l, const char *kind)
+{
+    struct json_writer w;
+    if (!l->lines) return;
+    begin(l, &w, "join");
+    text(&w, "kind", kind);
+    end(l, &w);
+}
+
+void steplog_met(struct steplog *l)
+{
+    struct json_writer w;
+    if (!l->lines) return;
+    begin(l, &w, "met");
+    whole(&w, "size", l->size);
+    end(l, &w);
+}
+
 void steplog_start(struct steplog *l, const struct start_record *r)
 {
     struct json_writer w;

@@ -2,6 +2,8 @@
  *
  * One line an event, each with "event", "time_s" (since the epoch) and "rank":
  *
+ *     join        kind: looks for its peers from now on; where the rank is given at the meeting, it is -1
+ *     met         size: all are there, and it has its rank
  *     start       kind, size, transport, parameters, rendezvous_s, resumed_step (-1: from the beginning), load_s
  *     step        step, loss (mean of the batch), rate, gradient_norm, data_s, compute_s, communication_s, checkpoint_s, step_s
  *     checkpoint  step, save_s (begin to name), ok
@@ -51,6 +53,8 @@ struct start_record {
     int64_t rendezvous_ns, resumed_step, load_ns;
 };
 
+void steplog_join(struct steplog *, const char *kind);
+void steplog_met(struct steplog *);
 void steplog_start(struct steplog *, const struct start_record *);
 void steplog_step(struct steplog *, const struct step_record *);
 void steplog_checkpoint(struct steplog *, int64_t step, int64_t save_ns, bool ok);

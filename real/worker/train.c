@@ -211,8 +211,10 @@ static void pace(const struct training *t, int64_t begin_ns)
 {
     int64_t took_ns = net_now_ns() - begin_ns;
     double factor = t->slow * fault_told_factor();
-    if (took_ns < t->options->pace_ns) took_ns = t->options->pace_ns;
-    if (factor > 1 || t->options->pace_ns > 0) sleep_until(begin_ns + (int64_t)((double)took_ns * factor));
+    int64_t pace_ns = t->options->pace_ns;
+    if (t->options->pace_ranks) pace_ns = (int64_t)((double)pace_ns * t->options->pace_ranks / t->comm->size);
+    if (took_ns < pace_ns) took_ns = pace_ns;
+    if (factor > 1 || pace_ns > 0) sleep_until(begin_ns + (int64_t)((double)took_ns * factor));
 }
 
 static void compute(struct training *t, const struct batch *b)
@@ -260,7 +262,8 @@ static void agree(struct training *t)
 
 static bool checkpoint_due(const struct training *t)
 {
-    return t->saver && (t->step % t->options->every == 0 || t->step == t->options->steps || t->stop || t->resize);
+    return t->saver && (t->step % t->options->every == 0 || t->step == t->options->steps || t->stop ||
+                        (t->resize && !t->options->resize_drops));
 }
 
 static int one_step(struct training *t, struct step_record *r)

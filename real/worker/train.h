@@ -10,7 +10,7 @@
  * one waits for that. Resume: rank 0 loads and sends it to all. Momentum, step and so the order of data go on as if
  * nothing had been; at the same number of ranks the weights are bit for bit those of an undisturbed run.
  *
- * Elastic: when somebody new comes to the meeting place, all save and leave in the same step with TRAIN_RESIZE; when a rank is
+ * Elastic: when somebody new comes to the meeting place, all save (or not: resize_drops) and leave in the same step with TRAIN_RESIZE; when a rank is
  * lost, those left leave with TRAIN_LOST. Their caller joins again and goes on from the newest checkpoint.
  *
  *     int code = train(&options, data, comm, &log, &start);     // 0, 3, 4, 130 after SIGTERM or SIGINT, or one of the two
@@ -42,11 +42,13 @@ struct train_options {
     uint64_t seed;
     int prefetch;
     int64_t pace_ns; /* computing a step takes at least this long */
+    int pace_ranks;  /* ... on so many ranks; on others in proportion to its part of the batch; 0: on any */
 
     const char *checkpoints; /* directory; NULL: none */
     int64_t every;
     struct saver_options saver;
     bool async;
+    bool resize_drops; /* who leaves because somebody has come saves nothing, as torchrun kills its workers */
     int64_t resume; /* a step, or TRAIN_RESUME_ */
 
     struct fault *faults;

@@ -38,8 +38,8 @@ struct settings {
 
 enum key {
     KEY_DATA = 256, KEY_MAKE_DATA, KEY_SAMPLES, KEY_FEATURES, KEY_CLASSES, KEY_NOISE, KEY_PREFETCH, KEY_HIDDEN, KEY_BATCH,
-    KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL, KEY_RESTARTS,
-    KEY_COLLECTIVE, KEY_CHECKPOINT, KEY_EVERY, KEY_KEEP, KEY_SHARDED, KEY_ASYNC, KEY_RESUME, KEY_LOG, KEY_LOG_EVERY,
+    KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_PACE_RANKS, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL, KEY_RESTARTS,
+    KEY_COLLECTIVE, KEY_CHECKPOINT, KEY_EVERY, KEY_KEEP, KEY_SHARDED, KEY_ASYNC, KEY_RESUME, KEY_ON_RESIZE, KEY_LOG, KEY_LOG_EVERY,
     KEY_PROMETHEUS, KEY_FAULT, KEY_MAN
 };
 
@@ -61,6 +61,7 @@ static const struct argp_option option_table[] = {
     {"warmup", KEY_WARMUP, "N", 0, "Steps over which the rate grows to its value (0)", 0},
     {"seed", KEY_SEED, "N", 0, "Of first weights, order of data, and --make-data (1)", 0},
     {"pace", KEY_PACE, "DURATION", 0, "Computing a step takes at least this long", 0},
+    {"pace-ranks", KEY_PACE_RANKS, "N", 0, "... on N ranks; on fewer or more in proportion (on any number)", 0},
     {0, 0, 0, 0, "Ranks:", 3},
     {"transport", KEY_TRANSPORT, "auto|tcp|shm", 0, "Shared memory where all ranks can (auto)", 0},
     {"algorithm", KEY_ALGORITHM, "auto|ring|tree", 0, "All-reduce over tcp (auto: tree for small ones)", 0},
@@ -75,6 +76,7 @@ static const struct argp_option option_table[] = {
     {"sharded", KEY_SHARDED, 0, 0, "Each rank writes its part; else rank 0 writes all", 0},
     {"async", KEY_ASYNC, 0, 0, "Train on while it is written", 0},
     {"resume", KEY_RESUME, "newest|none|STEP", 0, "Where to go on; newer checkpoints are dropped (newest)", 0},
+    {"on-resize", KEY_ON_RESIZE, "save|drop", 0, "Elastic, when a rank comes: save first, or lose the steps since the last save (save)", 0},
     {0, 0, 0, 0, "Records and faults:", 5},
     {"log", KEY_LOG, "FILE", 0, "JSON lines, appended; - is stdout (-)", 0},
     {"log-every", KEY_LOG_EVERY, "N", 0, "A line for each Nth step (1)", 0},
@@ -183,6 +185,7 @@ static error_t parse_data(int key, char *text, struct argp_state *state)
 
 static error_t parse_training(int key, char *text, struct argp_state *state)
 {
+    static const char *const on_resize[] = {"save", "drop"};
     struct train_options *t = &((struct settings *)state->input)->train;
     switch (key) {
     case KEY_HIDDEN: read_hidden(t, text, state); return 0;
@@ -193,12 +196,14 @@ static error_t parse_training(int key, char *text, struct argp_state *state)
     case KEY_WARMUP: t->warmup = whole(text, 0, CHECKPOINT_STEP_MAX, key, state); return 0;
     case KEY_SEED: t->seed = (uint64_t)whole(text, 0, INT64_MAX, key, state); return 0;
     case KEY_PACE: t->pace_ns = duration(text, key, state); return 0;
+    case KEY_PACE_RANKS: t->pace_ranks = (int)whole(text, 1, WORLD_SIZE_MAX, key, state); return 0;
     case KEY_CHECKPOINT: t->checkpoints = path(text, key, state); return 0;
     case KEY_EVERY: t->every = whole(text, 1, CHECKPOINT_STEP_MAX, key, state); return 0;
     case KEY_KEEP: t->saver.keep = (int)whole(text, 1, 1000000, key, state); return 0;
     case KEY_SHARDED: t->saver.sharded = true; return 0;
     case KEY_ASYNC: t->async = true; return 0;
     case KEY_RESUME: t->resume = read_resume(text, state); return 0;
+    case KEY_ON_RESIZE: t->resize_drops = word(text, on_resize, 2, key, state) == 1; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -319,6 +324,8 @@ static int run_ranks(struct settings *s, const struct world *w, const struct dat
     struct comm_options options = s->comm;
     options.rendezvous.settings = train_settings(&s->train, data);
     int64_t begin_ns = net_now_ns();
+    log->rank = s->train.first_rank < 0 ? w->rank : log->rank;
+    steplog_join(log, w->kind);
     struct comm *c = open(w, &options, &d);
     if (!c) return told(&d, IO);
     start.rendezvous_ns = net_now_ns() - begin_ns;
@@ -326,6 +333,7 @@ static int run_ranks(struct settings *s, const struct world *w, const struct dat
     log->rank = c->rank;
     if (s->train.first_rank < 0) s->train.first_rank = c->rank;
     log->size = c->size;
+    steplog_met(log);
     int code = train(&s->train, data, c, log, &start);
     comm_close(c);
     return told(&d, code);

@@ -47,8 +47,8 @@ expect 3 "" "is no data set" --data tests/house/worker.sh
 expect 4 "" "cannot open" $data --log "$out/none/log"
 expect 4 "start" "cannot write" $data --batch 100 --steps 2 --prometheus "$out/none/prom"
 RANK=1 expect 3 "" "environment: WORLD_SIZE: is not set" $data
-RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 expect 4 "" "cannot reach the meeting place" $data --rendezvous-timeout 200ms
-RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 expect 4 "" "1 of 2 ranks came in time" $data --rendezvous-timeout 200ms
+RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 expect 4 '"join"' "cannot reach the meeting place" $data --rendezvous-timeout 200ms
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 expect 4 '"join"' "1 of 2 ranks came in time" $data --rendezvous-timeout 200ms
 
 # Checkpoints: resumed from, rolled back to, of another model, damaged.
 saved="$data --batch 100 --every 10 --keep 9 --checkpoint $out/saved --log-every 1000"
@@ -61,8 +61,8 @@ expect 0 '"resumed_step": 20' "" $saved --steps 40
 [ "$(weights)" = "$whole" ] || complain "resumed training ends with other weights"
 expect 0 '"resumed_step": 10' "" $saved --steps 40 --resume 10
 [ "$(weights)" = "$whole" ] || complain "training rolled back ends with other weights"
-expect 3 "" "no such checkpoint" $saved --steps 40 --resume 11
-expect 3 "" "of another model" $saved --steps 40 --hidden 4
+expect 3 '"met"' "no such checkpoint" $saved --steps 40 --resume 11
+expect 3 '"met"' "of another model" $saved --steps 40 --hidden 4
 truncate -s -1 "$out/saved/step-0000000040/shard-0000-of-0001"
 expect 0 '"resumed_step": 30' "step-0000000040.*cut off, or has bytes too many" $saved --steps 40
 [ "$(weights)" = "$whole" ] || complain "training past a damaged checkpoint ends with other weights"
@@ -102,7 +102,9 @@ for transport in shm tcp; do
     pair "4 4" "no answer from rank 1" --steps 30 --transport $transport --fault hang@7:1s/1 --collective-timeout 300ms
 done
 # Elastic, 2 to 4 ranks: one is lost (a guest, or the keeper of the place), later one comes.
+# Where a rank comes, the first time all save first, the second time they fall back to the last save (each 20 steps).
 for victim in 2 0; do
+    on_resize=$([ $victim = 2 ] && echo save || echo drop)
     rm -rf "$out/saved" "$out"/out? "$out"/err?
     n=$((n + 1))
     port=$((20000 + RANDOM % 20000))
@@ -111,7 +113,7 @@ for victim in 2 0; do
         local i=$1
         shift
         PET_NNODES=2:4 PET_RDZV_ENDPOINT=127.0.0.1:$port "$worker" $data --batch 60 --steps 400 --pace 5ms --every 20 --last-call 1s \
-            --checkpoint "$out/saved" --log-every 1000 --rendezvous-timeout 20s "$@" >"$out/out$i" 2>"$out/err$i" &
+            --checkpoint "$out/saved" --log-every 1000 --rendezvous-timeout 20s --on-resize $on_resize "$@" >"$out/out$i" 2>"$out/err$i" &
         pids+=($!)
     }
     for i in 0 1 2; do elastic $i --fault crash@60/$victim; done
@@ -123,6 +125,8 @@ for victim in 2 0; do
     [ "$(tr ' ' '\n' <<<"$codes" | sort -n | tr '\n' ' ')" = " 0 0 0 137 " ] || complain "elastic, rank $victim lost: end with$codes: $(cat "$out"/err*)"
     sizes=$(for i in 0 1 2; do sed -n 's/.*"start".*"size": \([0-9]*\),.*"resumed_step": \(-*[0-9]*\).*/\1 \2/p' "$out/out$i"; done | sort -u | tr '\n' ,)
     case $sizes in "2 60,3 -1,3 "*,) ;; *) complain "elastic, rank $victim lost: sizes and steps resumed from are $sizes" ;; esac
+    grown=$(sed 's/.*,3 //; s/,//' <<<"$sizes")
+    [ $on_resize = save ] || [ $((grown % 20)) = 0 ] || complain "a resize that drops goes on from step $grown, which was no save"
     [ "$(sed -n 's/.*"weights": "\(.*\)", "reason": "done".*/\1/p' "$out"/out? | uniq -c | awk '{print $1}')" = 3 ] ||
         complain "elastic, rank $victim lost: the three do not end with the same weights"
 done
@@ -130,6 +134,15 @@ done
 SECONDS_BEFORE=$(date +%s%N)
 pair "0 0" "" --steps 10 --pace 20ms --fault slow@5:3/1
 [ $((($(date +%s%N) - SECONDS_BEFORE) / 1000000)) -ge 400 ] || complain "slow@5:3 is not slow"
+
+# Paced at 40 ms on one rank, two ranks take half of it: 10 steps are 0.2 s of computing, not 0.4.
+pair "0 0" "" --steps 10 --pace 40ms --pace-ranks 1
+python3 - "$out/out0" <<'PYTHON' || bad=1
+import json, sys
+steps = [l for l in map(json.loads, open(sys.argv[1])) if l["event"] == "step"]
+shortest = min(l["compute_s"] for l in steps)
+assert 0.02 <= shortest < 0.04, "a step of 40 ms on one rank computes for %g s on two" % shortest
+PYTHON
 
 # The metrics are Prometheus text; promtool checks them where it is.
 expect 0 "" "" $data --batch 100 --steps 30 --log "$out/log" --prometheus "$out/prom"
@@ -139,8 +152,8 @@ if command -v promtool >/dev/null; then promtool check metrics <"$out/prom" >"$o
 python3 - "$out/log" <<'PYTHON' || bad=1
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
-assert [l["event"] for l in lines] == ["start"] + ["step"] * 30 + ["end"], "events"
-steps = lines[1:-1]
+assert [l["event"] for l in lines] == ["join", "met", "start"] + ["step"] * 30 + ["end"], "events"
+steps = lines[3:-1]
 assert [l["step"] for l in steps] == list(range(30)), "steps"
 assert steps[-1]["loss"] < steps[0]["loss"] / 2, "the loss does not go down"
 for l in steps:
