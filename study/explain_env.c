@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/actor/env.h"
-#include "sim/operator/env.h"
+#include "input/ray_env.h"
+#include "input/torch_env.h"
 
 struct asking { /* one job of a scenario */
     struct arena arena;

@@ -3,7 +3,7 @@
  *     struct scenario *s = scenario_load(...);
  *     if (!explain_env(s, "pretrain", &out, &err)) ...      // no such job, or one without pods: err says so; to free
  *
- * One row a life cycle in a table; the texts are the life cycle's own (sim/operator/env.h, sim/actor/env.h).
+ * One row a life cycle in a table; the texts are the life cycle's own (input/torch_env.h, input/ray_env.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -18,7 +18,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "sim/operator/env.h"
+#include "input/torch_env.h"
 #include "tests/support/shared.h"
 
 static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }

@@ -209,7 +209,7 @@ static void test_export(void **state)
     str_free(&s);
 }
 
-/* The rules of training-operator 1.9 for a master and a worker: sim/operator/env.h. */
+/* The rules of training-operator 1.9 for a master and a worker: input/torch_env.h. */
 static void test_env(void **state)
 {
     struct diag d = {0};
@@ -226,7 +226,7 @@ static void test_env(void **state)
     assert_false(explain_env(s, 0, "tune-33", &text, &err));
     free(err);
     scenario_free(s);
-    /* The rules of KubeRay 1.6, sim/actor/env.h: 16 CPUs, 200 Gi and 8 GPUs a worker. */
+    /* The rules of KubeRay 1.6, input/ray_env.h: 16 CPUs, 200 Gi and 8 GPUs a worker. */
     str_clear(&text);
     s = scenario_load("scenarios/two-teams.json", "actor", NULL, &d);
     assert_non_null(s);

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "input/scenario.h"
-#include "sim/actor/env.h"
+#include "input/ray_env.h"
 #include "tests/support/shared.h"
 
 static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }

@@ -1,4 +1,4 @@
-/* env.h - what KubeRay 1.6 writes into the pods of a RayCluster: environment, start command, init container.
+/* ray_env.h - what KubeRay 1.6 writes into the pods of a RayCluster: environment, start command, init container.
  *
  * A pure function of the object (KR ray-operator/controllers/ray/common/pod.go), equal to recorded/env/raycluster-* in
  * names, values and order; what the user wrote stands first.
@@ -19,8 +19,8 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#ifndef TRAINYARD_SIM_ACTOR_ENV_H
-#define TRAINYARD_SIM_ACTOR_ENV_H
+#ifndef TRAINYARD_INPUT_RAY_ENV_H
+#define TRAINYARD_INPUT_RAY_ENV_H
 
 #include "base/arena.h"
 #include "input/objects.h"

@@ -1,4 +1,4 @@
-/* env.h - what training-operator 1.9.3 writes into the pods of a PyTorchJob: environment and init container.
+/* torch_env.h - what training-operator 1.9.3 writes into the pods of a PyTorchJob: environment and init container.
  *
  * A pure function of the object (TO pkg/controller.v1/pytorch/envvar.go, master.go, elastic.go, initcontainer.go), equal to
  * recorded/env in names, values and order. What the user wrote stands first.
@@ -19,8 +19,8 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#ifndef TRAINYARD_SIM_OPERATOR_ENV_H
-#define TRAINYARD_SIM_OPERATOR_ENV_H
+#ifndef TRAINYARD_INPUT_TORCH_ENV_H
+#define TRAINYARD_INPUT_TORCH_ENV_H
 
 #include "base/arena.h"
 #include "input/objects.h"

@@ -1,8 +1,8 @@
-/* env.c - see env.h.
+/* torch_env.c - see torch_env.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include "sim/operator/env.h"
+#include "input/torch_env.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

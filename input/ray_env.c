@@ -1,8 +1,8 @@
-/* env.c - see env.h.
+/* ray_env.c - see ray_env.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include "sim/actor/env.h"
+#include "input/ray_env.h"
 
 #include <stdlib.h>
 #include <string.h>
