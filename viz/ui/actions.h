@@ -75,6 +75,7 @@ enum action_group { GROUP_TIME, GROUP_STEP, GROUP_FIND, GROUP_VIEW, GROUP_SELECT
     X(DO_LEFT, "left", GROUP_SELECT, KEY(UI_LEFT), NO_KEY, act_horizontal, -1, "cursor to the left")                                                 \
     X(DO_RIGHT, "right", GROUP_SELECT, KEY(UI_RIGHT), NO_KEY, act_horizontal, 1, "cursor to the right")                                              \
     X(DO_ENTER, "follow", GROUP_SELECT, KEY(UI_ENTER), NO_KEY, act_enter, 0, "who blocked it: select that job; else open the job's page")            \
+    X(DO_ANCHOR, "second-cursor", GROUP_SELECT, KEY('v'), NO_KEY, act_anchor, 0, "second cursor: measure from here; again: leave the range")         \
     X(DO_CLEAR, "clear", GROUP_SELECT, KEY(UI_ESC), NO_KEY, act_clear, 0, "close, stop or clear what is there")                                      \
     X(DO_BACK, "back", GROUP_WINDOW, CTRL('z'), NO_KEY, act_history, -1, "back to what was shown before")                                            \
     X(DO_FORWARD, "forward", GROUP_WINDOW, CTRL_SHIFT('z'), CTRL('y'), act_history, 1, "forward again")                                              \

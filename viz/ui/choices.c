@@ -107,8 +107,8 @@ void act_clear(struct ui *u, int unused)
         u->playing = false;
     else if (p->area != AREA_BODY)
         p->area = AREA_BODY;
-    else if (u->mark_from_ns >= 0)
-        u->mark_from_ns = u->mark_to_ns = -1;
+    else if (u->mark_from_ns >= 0 || u->anchor_ns >= 0)
+        range_clear(u);
     else if (u->selection.kind != SELECTED_NOTHING)
         ui_select(u, &(struct ui_selection){.job = -1, .at_ns = -1});
     else if (u->isolated)

@@ -10,80 +10,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "study/words.h"
-#include "viz/ui/private.h"
-#include "viz/ui/time_axis.h"
+#include "viz/ui/details_lines.h"
 
 enum { MOST_LINKS = 8, MOST_EVENTS = 8 };
-
-/* ---- lines ---- */
-
-static struct detail *line(struct details *d, enum detail_kind kind, const char *label)
-{
-    struct detail *l = array_add(&d->lines);
-    *l = (struct detail){.kind = kind, .label = arena_strdup(&d->arena, label), .value = "", .link_job = -1};
-    return l;
-}
-
-static void swatch(const struct ui *u, struct detail *l, unsigned show)
-{
-    struct look look = theme_look(&u->theme, show);
-    l->argb = look.argb;
-    l->pattern = look.pattern;
-}
-
-static const char *kept(struct details *d, struct str *s)
-{
-    const char *text = arena_strdup(&d->arena, str_text(s));
-    str_free(s);
-    return text;
-}
-
-static const char *moment(struct details *d, int64_t ns)
-{
-    struct str s = {0};
-    if (ns < 0) return "not yet";
-    time_text(&s, ns - ns % NS_PER_S, NS_PER_S);
-    return kept(d, &s);
-}
-
-static const char *length(struct details *d, int64_t ns)
-{
-    struct str s = {0};
-    if (ns < 0) return "-";
-    if (ns == 0) return "0 s";
-    time_length(&s, ns);
-    return kept(d, &s);
-}
-
-static const char *count(struct details *d, int64_t n)
-{
-    struct str s = {0};
-    units_format_count(&s, n);
-    return kept(d, &s);
-}
-
-static const char *gpus(struct details *d, int64_t shares)
-{
-    struct str s = {0};
-    words_gpus(&s, shares);
-    return kept(d, &s);
-}
-
-static const char *gpu_time(struct details *d, share_ns sum)
-{
-    struct str s = {0};
-    words_number(&s, (double)sum / MILLI_PER_UNIT / NS_PER_HOUR);
-    str_append(&s, " GPU h");
-    return kept(d, &s);
-}
-
-static const char *words(struct details *d, const char *name)
-{
-    struct str s = {0};
-    words_name(&s, name);
-    return kept(d, &s);
-}
 
 /* ---- a job ---- */
 
@@ -457,15 +386,6 @@ static void details_run(struct ui *u, struct details *d, unsigned run)
     for (uint32_t j = 0; j < s->n_jobs; j++) by_state[s->jobs[j].state]++;
     for (unsigned i = 0; i < N_JOB_STATES; i++)
         if (by_state[i]) line(d, DETAIL_ROW, words(d, job_state_names[i]))->value = count(d, by_state[i]);
-}
-
-static void details_range(struct ui *u, struct details *d)
-{
-    if (u->mark_from_ns < 0) return;
-    line(d, DETAIL_TITLE, "Range");
-    line(d, DETAIL_ROW, "from")->value = moment(d, u->mark_from_ns);
-    line(d, DETAIL_ROW, "to")->value = moment(d, u->mark_to_ns);
-    line(d, DETAIL_ROW, "length")->value = length(d, u->mark_to_ns - u->mark_from_ns);
 }
 
 /* ---- all ---- */

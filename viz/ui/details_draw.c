@@ -13,7 +13,7 @@ struct column {
     struct box box;
     float y;
     unsigned link;
-    bool two; /* values of both runs */
+    float value; /* width of a value where there are two */
 };
 
 static bool in_sight(const struct column *c, float h)
@@ -55,7 +55,7 @@ static void row_draw(struct column *c, const struct detail *l)
     const struct theme *t = &c->u->theme;
     float pad = t->pad, right = c->box.x + c->box.w - pad, left = c->box.x + pad, wide = c->box.w - 2 * pad;
     bool link = l->link_job >= 0, focused = link && c->u->private->area == AREA_DETAILS && c->u->private->item == c->link;
-    float value = l->other ? wide * 0.31f : fminf(wide * 0.6f, text_width(c->u->text, FACE_SANS, t->font_size, l->value));
+    float value = l->other ? c->value : fminf(wide * 0.6f, text_width(c->u->text, FACE_SANS, t->font_size, l->value));
     float label = wide - pad - (l->other ? 2 * value : value);
     if (l->argb) {
         draw_fill(c->d, (struct box){left, roundf(c->y + t->line * 0.25f), roundf(t->line / 2), roundf(t->line / 2)}, l->argb, l->pattern);
@@ -96,6 +96,19 @@ static void line_draw(struct column *c, const struct detail *l)
     }
 }
 
+/* As wide as the widest, so that they stand in columns; a third at most. */
+static float value_width(const struct ui *u, const struct details *d, float wide)
+{
+    float most = 0;
+    for (size_t i = 0; i < d->lines.n; i++) {
+        const struct detail *l = &d->lines.v[i];
+        if (!l->other) continue;
+        most = fmaxf(most, text_width(u->text, FACE_SANS, u->theme.font_size, l->value));
+        most = fmaxf(most, text_width(u->text, FACE_SANS, u->theme.font_size, l->other));
+    }
+    return fminf(ceilf(most) + u->theme.pad, wide * 0.31f);
+}
+
 void details_draw(struct ui *u, struct draw_list *d, struct box b)
 {
     struct details lines = {0};
@@ -105,6 +118,7 @@ void details_draw(struct ui *u, struct draw_list *d, struct box b)
     draw_rect(d, (struct box){b.x, b.y, 1, b.h}, ROLE_BORDER);
     draw_clip(d, b);
     struct column c = {.u = u, .d = d, .box = b, .y = b.y + u->theme.pad - p->details_scroll};
+    c.value = value_width(u, &lines, b.w - 2 * u->theme.pad);
     for (size_t i = 0; i < lines.lines.n; i++) line_draw(&c, &lines.lines.v[i]);
     float over = c.y + p->details_scroll + u->theme.pad - (b.y + b.h);
     if (p->details_scroll > fmaxf(over, 0)) p->details_scroll = fmaxf(over, 0);

@@ -195,6 +195,7 @@ static void dump_state(const struct ui *u, struct json_writer *w)
     seconds_member(w, "cursor_s", u->cursor_ns);
     seconds_member(w, "mark_from_s", u->mark_from_ns);
     seconds_member(w, "mark_to_s", u->mark_to_ns);
+    seconds_member(w, "anchor_s", u->anchor_ns);
     text_member(w, "filter", u->filter_text);
     text_member(w, "colour_by", by[u->colour_by]);
     bool_member(w, "by_job", u->by_job);
@@ -225,6 +226,7 @@ void ui_dump(struct ui *u, struct json_writer *w)
     dump_runs(u, w);
     dump_picture(u, w);
     dump_legend(u, w);
+    range_dump(u, w);
     dump_details(u, w);
     if (u->layout.axis.h > 0) {
         json_write_key(w, "axis");

@@ -239,11 +239,11 @@ static void mark_draw(struct ui *u, struct draw_list *d, struct box plot)
     draw_rect(d, (struct box){a, plot.y, b - a, 3}, ROLE_ACCENT);
 }
 
-static void cursor_draw(struct ui *u, struct draw_list *d, struct box plot)
+static void moment_draw(struct ui *u, struct draw_list *d, struct box plot, int64_t ns, enum role role)
 {
-    float x = roundf(ui_x_of(u, plot, u->cursor_ns));
-    if (u->cursor_ns < u->from_ns || u->cursor_ns > u->to_ns) return;
-    draw_rect(d, (struct box){fminf(x, plot.x + plot.w - 1), plot.y, 1, plot.h}, ROLE_CURSOR);
+    float x = roundf(ui_x_of(u, plot, ns));
+    if (ns < u->from_ns || ns > u->to_ns) return;
+    draw_rect(d, (struct box){fminf(x, plot.x + plot.w - 1), plot.y, 1, plot.h}, role);
 }
 
 static void pane_draw(struct ui *u, struct draw_list *d, const struct pane *p)
@@ -257,7 +257,8 @@ static void pane_draw(struct ui *u, struct draw_list *d, const struct pane *p)
     k->draw(u, p, d);
     if (k->axis == AXIS_TIME) {
         mark_draw(u, d, plot);
-        cursor_draw(u, d, plot);
+        if (u->anchor_ns >= 0) moment_draw(u, d, plot, u->anchor_ns, ROLE_ACCENT);
+        moment_draw(u, d, plot, u->cursor_ns, ROLE_CURSOR);
     }
     draw_unclip(d);
 }

@@ -21,6 +21,7 @@ static void moment_show(struct ui *u, const struct moment *m)
     u->cursor_ns = m->cursor_ns;
     u->selection = m->selection;
     ui_window_quietly(u, m->from_ns, m->to_ns);
+    range_follow(u);
 }
 
 void history_note(struct ui *u)

@@ -151,10 +151,8 @@ static void pan_to(struct ui *u, float x, float y)
 
 static void mark(struct ui *u, int64_t a, int64_t b)
 {
-    u->mark_from_ns = a < b ? a : b;
-    u->mark_to_ns = a < b ? b : a;
-    if (u->mark_from_ns < ui_begin(u)) u->mark_from_ns = ui_begin(u);
-    if (u->mark_to_ns > ui_end(u)) u->mark_to_ns = ui_end(u);
+    u->anchor_ns = -1;
+    range_set(u, a, b);
 }
 
 static void on_move(struct ui *u, const struct ui_event *e)
@@ -185,7 +183,7 @@ static void click(struct ui *u, float x, float y, unsigned mods)
     if (k && k->click && pane && k->click(u, pane, x, y, mods)) return;
     if (over_time(u, x, y, &axis)) ui_cursor(u, ui_time_of(u, ui_plot(u), x));
     if (k && k->hover && pane && k->hover(u, pane, x, y, &h)) ui_select(u, &h.selection);
-    u->mark_from_ns = u->mark_to_ns = -1;
+    if (u->anchor_ns < 0) range_clear(u); /* else the click has moved the cursor to measure */
     str_free(&text);
 }
 

@@ -36,6 +36,7 @@ void ui_cursor(struct ui *u, int64_t ns)
     u->cursor_ns = ns < begin ? begin : ns > end ? end : ns;
     if (u->cursor_ns < u->from_ns) ui_window_quietly(u, u->cursor_ns - width / 10, u->cursor_ns - width / 10 + width);
     if (u->cursor_ns > u->to_ns) ui_window_quietly(u, u->cursor_ns + width / 10 - width, u->cursor_ns + width / 10);
+    range_follow(u);
     u->dirty = true;
 }
 

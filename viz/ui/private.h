@@ -2,9 +2,11 @@
  *
  * state.c     create, destroy, what views ask for       actions.c   the table of keys        input.c     events to actions
  * navigate.c  zoom, pan, fit, cursor                    steps.c     events, play, run until  history.c   back and forward
+ * time_axis.c, axis_labels.c                            the axis, and what is named on it
  * field.c     the text field: search, go to, queue      pairs.c     A and B: same jobs, who ended earlier
  * colours.c   colours by state, job, queue, team        legend.c    its entries
- * details.c   what is selected, in lines                frame.c     the window around the views
+ * details.c   what is selected, in lines                details_range.c the range and the second cursor
+ * frame.c     the window around the views
  * overlay.c   help, tooltip                             dump.c      the state as JSON        script.c    --script
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -123,8 +125,16 @@ struct details {
 void details_build(struct ui *, struct details *);
 void details_free(struct details *);
 void details_draw(struct ui *, struct draw_list *, struct box);
+void details_range(struct ui *, struct details *);
 unsigned details_links(struct ui *);
 void details_follow(struct ui *, unsigned link);
+
+/* ---- the range, and the second cursor ---- */
+
+void range_set(struct ui *, int64_t a, int64_t b); /* in any order; cut to the run; nothing between: none */
+void range_clear(struct ui *);                     /* with the second cursor */
+void range_follow(struct ui *);                    /* the cursor has moved */
+void range_dump(struct ui *, struct json_writer *);
 
 /* ---- all together ---- */
 

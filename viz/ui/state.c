@@ -61,7 +61,7 @@ struct ui *ui_create(struct scene *const *scenes, unsigned n, const struct text_
     u->follow = o->follow;
     u->animate = o->animate;
     u->details = true;
-    u->mark_from_ns = u->mark_to_ns = -1;
+    u->mark_from_ns = u->mark_to_ns = u->anchor_ns = -1;
     p->error = o->error;
     p->until_ns = -1;
     p->pointer.x = p->pointer.y = -1;
@@ -110,6 +110,7 @@ void ui_grown(struct ui *u)
         bool all = u->from_ns == begin, cursor_at_end = u->cursor_ns >= old_end - width / 100;
         ui_window_quietly(u, all ? begin : end - width, end);
         if (cursor_at_end) u->cursor_ns = end;
+        range_follow(u);
     }
     u->dirty = true;
 }

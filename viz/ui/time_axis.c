@@ -161,28 +161,7 @@ void time_axis_grid(const struct ui *u, struct draw_list *d, struct box plot)
     for (unsigned i = 0; i < n; i++) draw_rect(d, (struct box){tick[i].x, plot.y, 1, plot.h}, ROLE_GRID);
 }
 
-/* Where the label of the cursor stands; no width when the cursor is out of sight. */
-static struct box cursor_box(const struct ui *u, struct box axis, struct box plot)
-{
-    struct str s = {0};
-    if (u->cursor_ns < u->from_ns || u->cursor_ns > u->to_ns) return (struct box){0};
-    time_text_in(&s, u->cursor_ns, u->to_ns - u->from_ns);
-    float w = ceilf(text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) + u->theme.pad);
-    float x = fminf(fmaxf(ui_x_of(u, plot, u->cursor_ns) - w / 2, plot.x), axis.x + axis.w - w);
-    str_free(&s);
-    return (struct box){roundf(x), axis.y + 1, w, axis.h - 1};
-}
-
-static void cursor_label(const struct ui *u, struct draw_list *d, struct box b, float base)
-{
-    struct str s = {0};
-    time_text_in(&s, u->cursor_ns, u->to_ns - u->from_ns);
-    draw_rect(d, b, ROLE_CURSOR);
-    draw_text(d, b.x + b.w / 2, roundf(base), &(struct text_style){.role = ROLE_TEXT_ON_ACCENT, .align = ALIGN_CENTRE}, str_text(&s));
-    str_free(&s);
-}
-
-/* Labels stand centred below their ticks, kept within the window; those that the one before or the cursor's would cover are left out. */
+/* Labels stand centred below their ticks, kept within the window; those that the one before or a named moment would cover are left out. */
 void time_axis_draw(const struct ui *u, struct draw_list *d, struct box axis, struct box plot)
 {
     struct tick tick[MAX_TICKS];
@@ -190,14 +169,15 @@ void time_axis_draw(const struct ui *u, struct draw_list *d, struct box axis, st
     unsigned n = axis_ticks(u, plot, step, tick);
     float size = u->theme.font_size, pad = u->theme.pad, free_from = plot.x;
     float base = axis.y + (axis.h + text_ascent(u->text, FACE_SANS, size) - text_descent(u->text, FACE_SANS, size)) / 2;
-    struct box cursor = cursor_box(u, axis, plot);
+    struct axis_labels named;
+    axis_labels(u, axis, plot, &named);
     draw_rect(d, (struct box){plot.x, axis.y, plot.w, 1}, ROLE_BORDER);
     for (unsigned i = 0; i < n; i++) {
         struct str s = {0};
         time_text(&s, tick[i].ns, step);
         float half = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) / 2;
         float x = fminf(fmaxf(tick[i].x, plot.x + half), axis.x + axis.w - half - pad / 2);
-        bool hidden = cursor.w > 0 && x + half > cursor.x - pad / 2 && x - half < cursor.x + cursor.w + pad / 2;
+        bool hidden = axis_labels_cover(&named, x - half, x + half, pad / 2);
         draw_rect(d, (struct box){tick[i].x, axis.y, 1, pad / 2}, ROLE_BORDER);
         if (!hidden && x - half >= free_from) {
             draw_text(d, x, roundf(base), &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_CENTRE}, str_text(&s));
@@ -205,7 +185,7 @@ void time_axis_draw(const struct ui *u, struct draw_list *d, struct box axis, st
         }
         str_free(&s);
     }
-    if (cursor.w > 0) cursor_label(u, d, cursor, base);
+    axis_labels_draw(&named, d, base);
 }
 
 void time_axis_dump(const struct ui *u, struct box plot, struct json_writer *w)

@@ -27,6 +27,22 @@ const char *time_parse(const char *text, int64_t *ns);
 /* Ticks and their labels in `axis` below a plot, and their lines over the plots. */
 void time_axis_draw(const struct ui *, struct draw_list *, struct box axis, struct box plot);
 void time_axis_grid(const struct ui *, struct draw_list *, struct box plot);
+
+/* The moments that are named on the axis: cursor, second cursor, length between them. */
+enum { AXIS_LABELS = 64 };
+struct axis_label {
+    struct box box;
+    char text[48];
+    enum role role, ink; /* of the box, of the text */
+};
+struct axis_labels {
+    struct axis_label v[AXIS_LABELS];
+    unsigned n;
+};
+void axis_labels(const struct ui *, struct box axis, struct box plot, struct axis_labels *);
+bool axis_labels_cover(const struct axis_labels *, float x0, float x1, float pad);
+void axis_labels_draw(const struct axis_labels *, struct draw_list *, float base);
+
 /* The labels of the ticks, as an array of texts. */
 void time_axis_dump(const struct ui *, struct box plot, struct json_writer *);
 

@@ -87,6 +87,7 @@ struct ui {
     int64_t from_ns, to_ns;    /* the time window; from < to */
     int64_t cursor_ns;         /* always within the run */
     int64_t mark_from_ns, mark_to_ns; /* selected range; -1: none */
+    int64_t anchor_ns;         /* second cursor: the range lies between it and the cursor; -1: none */
     struct ui_selection selection;
     enum ui_colour_by colour_by;
     uint32_t isolated;         /* what the legend isolates, + 1: a show, or a queue or team by its place in the legend; 0: all */

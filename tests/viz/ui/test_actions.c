@@ -98,6 +98,8 @@ static const struct row rows[] = {
     {DO_LEFT, "key shift+tab\nkey right", "key left", "item", NUMBER, NULL, 0},
     {DO_ENTER, "key shift+tab\nkey right", "key enter", "view", IS_NOT, NULL, 0},
     {DO_ENTER, "key ]", "key enter", "selection.kind", IS, "job", 0},
+    {DO_ANCHOR, "key right", "key v\nkey right", "mark_to_s", NUMBER, NULL, 8640},
+    {DO_ANCHOR, "", "key v\nkey right\nkey v\nkey right", "mark_to_s", NUMBER, NULL, 4320},
     {DO_CLEAR, FIRST_JOB, "key esc", "selection.kind", IS, "nothing", 0},
     {DO_CLEAR, FIRST_JOB, "key esc\nkey esc", "filter", IS, "", 0},
     {DO_CLEAR, "key ?", "key esc", "help", FALSE_, NULL, 0},
