@@ -52,7 +52,7 @@ size_t decimal_put(char *out, share_ns value, unsigned digits)
 static bool add_digit(share_ns *value, unsigned digit)
 {
     const share_ns most = ~(share_ns)0;
-    if (*value > (most - digit) / 10) return false;
+    if (*value >> 124 && *value > (most - digit) / 10) return false; /* 2^124 x 10 < 2^128: division is slow */
     *value = *value * 10 + digit;
     return true;
 }

@@ -19,6 +19,17 @@ enum gpu_class gpu_class_of(enum activity a, bool redone)
     return redone ? GPU_REDONE : classes[activity_table[a].class];
 }
 
+struct run *source_open(const struct approach_source *s, size_t k, char **warnings, char **err)
+{
+    *warnings = NULL;
+    return k == 0 && s->first ? s->first : run_open(s->dirs[k], warnings, err);
+}
+
+void source_close(const struct approach_source *s, struct run *run)
+{
+    if (run && run != s->first) run_close(run);
+}
+
 void approach_runs_begin(struct approach_runs *a, struct arena *arena, const struct approach_source *source)
 {
     memset(a, 0, sizeof *a);

@@ -6,6 +6,10 @@
  *     approach_runs_end(&a);
  *     a.values[m * a.n + k]                          // metric m in the k-th run added
  *
+ * A source may lend its first run where the caller has it open already; it stays the caller's:
+ *     struct run *run = source_open(&source, k, &warnings, &err);   // its k-th run, as run_open
+ *     source_close(&source, run);
+ *
  * Memory: about 3 KB a run, in the arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -26,7 +30,11 @@ struct approach_source {
     char **dirs;      /* leaves, by replication */
     size_t n;
     bool patches_cluster; /* flagged in the output */
+    struct run *first;    /* the run of dirs[0], open; NULL: it is read when it is needed */
 };
+
+struct run *source_open(const struct approach_source *, size_t k, char **warnings, char **err);
+void source_close(const struct approach_source *, struct run *); /* run NULL: nothing */
 
 /* Classes of GPU time as shown: those of activities, with redone work as one of its own. */
 enum gpu_class { GPU_IDLE, GPU_HELD, GPU_WORK, GPU_REDONE, GPU_DOWN, GPU_ABSENT, N_GPU_CLASSES };

@@ -11,11 +11,13 @@
 #include "base/mem.h"
 #include "run/decimal.h"
 #include "study/compare_jobs.h"
+#include "study/report.h"
 
 struct reading {
     const struct approach_source *sources;
     size_t n, most; /* sources; replications that there can be */
     struct compare *out;
+    struct report *report; /* that takes each run too; NULL */
     struct job_matcher **matchers; /* one a pair */
     struct run **runs;             /* of the replication at hand */
     size_t *next;                  /* a source: its next leaf */
@@ -37,7 +39,7 @@ static void add_replication(struct reading *rd)
 static void close_runs(struct reading *rd)
 {
     for (size_t i = 0; i < rd->n; i++) {
-        if (rd->runs[i]) run_close(rd->runs[i]);
+        source_close(&rd->sources[i], rd->runs[i]);
         rd->runs[i] = NULL;
     }
 }
@@ -45,10 +47,10 @@ static void close_runs(struct reading *rd)
 static bool open_next(struct reading *rd, size_t i, char **err)
 {
     char *warnings = NULL;
-    const char *dir = rd->sources[i].dirs[rd->next[i]++];
-    rd->runs[i] = run_open(dir, &warnings, err);
+    rd->runs[i] = source_open(&rd->sources[i], rd->next[i]++, &warnings, err);
     if (warnings) str_append(&rd->warnings, warnings);
     free(warnings);
+    if (rd->runs[i] && rd->report) report_add(rd->report, i, rd->runs[i]);
     return rd->runs[i] != NULL;
 }
 
@@ -61,7 +63,7 @@ static bool align(struct reading *rd, bool *failed, char **err)
     for (size_t i = 0; i < rd->n; i++) {
         while (!rd->runs[i] || (!single && rd->runs[i]->replication < most)) {
             if (rd->runs[i]) {
-                run_close(rd->runs[i]);
+                source_close(&rd->sources[i], rd->runs[i]);
                 rd->runs[i] = NULL;
                 rd->out->left_out++;
             }
@@ -76,6 +78,18 @@ static bool align(struct reading *rd, bool *failed, char **err)
     return true;
 }
 
+/* Replications that others lack: the report has them too. */
+static bool read_rest(struct reading *rd, char **err)
+{
+    for (size_t i = 0; i < rd->n; i++)
+        while (rd->next[i] < rd->sources[i].n) {
+            if (!open_next(rd, i, err)) return false;
+            source_close(&rd->sources[i], rd->runs[i]);
+            rd->runs[i] = NULL;
+        }
+    return true;
+}
+
 static bool read_all(struct reading *rd, char **err)
 {
     bool failed = false;
@@ -85,7 +99,7 @@ static bool read_all(struct reading *rd, char **err)
     }
     for (size_t i = 0; i < rd->n; i++) rd->out->left_out += rd->sources[i].n - rd->next[i] + (rd->runs[i] != NULL);
     close_runs(rd);
-    if (failed) return false;
+    if (failed || (rd->report && !read_rest(rd, err))) return false;
     if (rd->out->n_replications) return true;
     *err = xstrdup("no replication that all have: nothing to compare");
     return false;
@@ -193,9 +207,9 @@ static void finish(struct reading *rd)
     }
 }
 
-bool compare_runs(const struct approach_source *sources, size_t n, struct compare *c, char **err)
+static bool compare_with(const struct approach_source *sources, size_t n, struct compare *c, struct report *r, char **err)
 {
-    struct reading rd = {.sources = sources, .n = n, .out = c};
+    struct reading rd = {.sources = sources, .n = n, .out = c, .report = r};
     *err = NULL;
     memset(c, 0, sizeof *c);
     begin(&rd);
@@ -207,6 +221,21 @@ bool compare_runs(const struct approach_source *sources, size_t n, struct compar
     free(rd.next);
     free(rd.matchers);
     if (!ok) compare_free(c);
+    return ok;
+}
+
+bool compare_runs(const struct approach_source *sources, size_t n, struct compare *c, char **err)
+{
+    return compare_with(sources, n, c, NULL, err);
+}
+
+bool compare_and_report(const struct approach_source *sources, size_t n, struct compare *c, struct report *r, char **err)
+{
+    report_begin(r, sources, n);
+    bool ok = compare_with(sources, n, c, r, err);
+    report_end(r);
+    if (ok && c->warnings) r->warnings = xstrdup(c->warnings);
+    if (!ok) report_free(r);
     return ok;
 }
 

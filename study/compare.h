@@ -97,6 +97,9 @@ struct compare {
 };
 
 bool compare_runs(const struct approach_source *, size_t n, struct compare *, char **err);
+/* The same, and the report of the same runs: each is read once. */
+struct report;
+bool compare_and_report(const struct approach_source *, size_t n, struct compare *, struct report *, char **err);
 void compare_free(struct compare *);
 
 /* Forms of the result: for people (at most 100 columns), docs/compare-format.md, a row a figure. */

@@ -25,28 +25,49 @@ static struct report_metric summary_of(const struct approach_runs *a, size_t m)
     return s;
 }
 
-static bool read_approach(struct report *r, struct report_approach *a, const struct approach_source *source,
-                          struct str *warnings, char **err)
+void report_begin(struct report *r, const struct approach_source *sources, size_t n)
 {
-    struct diagnosing *health = diagnosing_begin();
-    approach_runs_begin(&a->runs, &r->arena, source);
+    memset(r, 0, sizeof *r);
+    r->n_approaches = n;
+    r->approaches = arena_calloc(&r->arena, n, sizeof *r->approaches);
+    for (size_t i = 0; i < n; i++) {
+        r->approaches[i].healing = diagnosing_begin();
+        approach_runs_begin(&r->approaches[i].runs, &r->arena, &sources[i]);
+    }
+}
+
+void report_add(struct report *r, size_t approach, const struct run *run)
+{
+    struct report_approach *a = &r->approaches[approach];
+    approach_runs_add(&a->runs, &r->arena, run);
+    account_add(&a->account, run);
+    diagnosing_add(a->healing, run);
+}
+
+void report_end(struct report *r)
+{
+    for (size_t i = 0; i < r->n_approaches; i++) {
+        struct report_approach *a = &r->approaches[i];
+        diagnosing_end(a->healing, &a->health);
+        a->healing = NULL;
+        approach_runs_end(&a->runs);
+        account_sort(&a->account);
+        a->metrics = arena_calloc(&r->arena, metric_count(), sizeof *a->metrics);
+        for (size_t m = 0; m < metric_count(); m++) a->metrics[m] = summary_of(&a->runs, m);
+    }
+}
+
+static bool read_approach(struct report *r, size_t approach, const struct approach_source *source, struct str *warnings, char **err)
+{
     for (size_t i = 0; i < source->n; i++) {
-        char *said = NULL;
-        struct run *run = run_open(source->dirs[i], &said, err);
+        char *said;
+        struct run *run = source_open(source, i, &said, err);
         if (said) str_append(warnings, said);
         free(said);
-        if (!run) break;
-        approach_runs_add(&a->runs, &r->arena, run);
-        account_add(&a->account, run);
-        diagnosing_add(health, run);
-        run_close(run);
+        if (!run) return false;
+        report_add(r, approach, run);
+        source_close(source, run);
     }
-    diagnosing_end(health, &a->health);
-    if (*err) return false;
-    approach_runs_end(&a->runs);
-    account_sort(&a->account);
-    a->metrics = arena_calloc(&r->arena, metric_count(), sizeof *a->metrics);
-    for (size_t m = 0; m < metric_count(); m++) a->metrics[m] = summary_of(&a->runs, m);
     return true;
 }
 
@@ -55,10 +76,9 @@ bool report_runs(const struct approach_source *sources, size_t n, struct report 
     struct str warnings = {0};
     bool ok = true;
     *err = NULL;
-    memset(r, 0, sizeof *r);
-    r->n_approaches = n;
-    r->approaches = arena_calloc(&r->arena, n, sizeof *r->approaches);
-    for (size_t i = 0; i < n && ok; i++) ok = read_approach(r, &r->approaches[i], &sources[i], &warnings, err);
+    report_begin(r, sources, n);
+    for (size_t i = 0; i < n && ok; i++) ok = read_approach(r, i, &sources[i], &warnings, err);
+    report_end(r);
     r->warnings = warnings.n ? str_take(&warnings) : NULL;
     if (!ok) report_free(r);
     return ok;

@@ -36,6 +36,7 @@ struct report_approach {
     struct approach_runs runs;
     struct account account;
     struct diagnosis health; /* of a mean replication */
+    struct diagnosing *healing; /* while runs are added */
     struct report_metric *metrics; /* [metric] */
 };
 
@@ -47,6 +48,10 @@ struct report {
 };
 
 bool report_runs(const struct approach_source *, size_t n, struct report *, char **err);
+/* In steps, for those who read the runs themselves: all runs of all sources in any order, each once. */
+void report_begin(struct report *, const struct approach_source *, size_t n);
+void report_add(struct report *, size_t approach, const struct run *);
+void report_end(struct report *);
 void report_free(struct report *);
 
 /* For people (at most 100 columns); docs/report-format.md; a row a figure. */

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "run/decimal.h"
 #include "study/compare.h"
+#include "study/report.h"
 #include "study/compare_jobs.h"
 #include "study/runs.h"
 #include "study/sources.h"
@@ -361,6 +362,39 @@ static void test_sources(void **state)
     unmake(&m);
 }
 
+/* Both at once, with a run that is lent and replications that only one approach has, say what each says by itself. */
+static void test_with_the_report(void **state)
+{
+    struct made m;
+    struct compare c;
+    struct report both, alone;
+    struct str a = {0}, b = {0};
+    char *err = NULL;
+    (void)state;
+    make(&m, TINY, strict_and_skip, NULL, 0, false);
+    struct approach_source *s = m.sources.list.v;
+    assert_int_equal(s[1].n, 2);
+    s[1].n = 1; /* skip has the first only: the second of strict has no partner */
+    s[0].first = run_open(s[0].dirs[0], NULL, &err);
+    assert_non_null(s[0].first);
+    if (!compare_and_report(s, 2, &c, &both, &err)) fail_msg("%s", err);
+    assert_int_equal(c.n_replications, 1);
+    assert_int_equal(c.left_out, 1);
+    if (!report_runs(s, 2, &alone, &err)) fail_msg("%s", err);
+    assert_int_equal(both.approaches[0].runs.n, 2);
+    report_json(&both, &a);
+    report_json(&alone, &b);
+    assert_string_equal(str_text(&a), str_text(&b));
+    run_close(s[0].first); /* the caller's still */
+    str_free(&a);
+    str_free(&b);
+    compare_free(&c);
+    report_free(&both);
+    report_free(&alone);
+    s[1].n = 2;
+    unmake(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_exact),       cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_json),        cmocka_unit_test(test_one_replication),
         cmocka_unit_test(test_sources),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_with_the_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,14 +8,12 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/change_sort.h"
 #include "base/mem.h"
 #include "study/series.h"
 #include "viz/model/scene_parts.h"
 
 enum { BLOCK = 64 };
-
-/* From a moment on the curve has this value; before the first it is 0. Moments rise. */
-struct step { int64_t ns, value; };
 
 /* Of BLOCK steps in a row, up to the first of the next block. */
 struct block {
@@ -23,9 +21,10 @@ struct block {
     int64_t least, most;
 };
 
-/* While it is built, a step's value is what is added at its moment. */
+/* From a moment on the curve has a step's value, `by`; before the first it is 0. Moments rise. While it is built, it is what is
+ * added at its moment. */
 struct steps {
-    ARRAY(struct step) v;
+    ARRAY(struct change) v;
     ARRAY(struct block) blocks; /* of whole blocks with one behind */
 };
 
@@ -58,8 +57,8 @@ static void change(struct curves *c, unsigned id, int64_t ns, int64_t by)
 {
     struct steps *s = &c->of[id];
     if (by == 0) return;
-    if (s->v.n && array_last(&s->v).ns == ns) array_last(&s->v).value += by;
-    else array_push(&s->v, (struct step){ns, by});
+    if (s->v.n && array_last(&s->v).ns == ns) array_last(&s->v).by += by;
+    else array_push(&s->v, (struct change){ns, by});
 }
 
 static void during(struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns, int64_t by)
@@ -69,23 +68,17 @@ static void during(struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns
     change(c, id, to_ns, -by);
 }
 
-static int by_time(const void *x, const void *y)
-{
-    const struct step *a = x, *b = y;
-    return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
 /* From what is added to what it is: sorted, one step a moment, those without a change left out. */
 static void sum_up(struct steps *s)
 {
     size_t n = 0;
     int64_t value = 0, before = 0;
-    array_sort(&s->v, by_time);
+    change_sort(s->v.v, s->v.n);
     for (size_t i = 0; i < s->v.n; i++) {
-        value += s->v.v[i].value;
+        value += s->v.v[i].by;
         if (i + 1 < s->v.n && s->v.v[i + 1].ns == s->v.v[i].ns) continue;
         if (value == before) continue;
-        s->v.v[n++] = (struct step){s->v.v[i].ns, value};
+        s->v.v[n++] = (struct change){s->v.v[i].ns, value};
         before = value;
     }
     s->v.n = n;
@@ -94,12 +87,12 @@ static void sum_up(struct steps *s)
 static void block_up(struct steps *s)
 {
     for (size_t from = 0; from + BLOCK < s->v.n; from += BLOCK) {
-        const struct step *v = s->v.v + from;
-        struct block b = {0, v->value, v->value};
+        const struct change *v = s->v.v + from;
+        struct block b = {0, v->by, v->by};
         for (int i = 0; i < BLOCK; i++) {
-            b.integral += (__int128)v[i].value * (v[i + 1].ns - v[i].ns);
-            if (v[i].value < b.least) b.least = v[i].value;
-            if (v[i].value > b.most) b.most = v[i].value;
+            b.integral += (__int128)v[i].by * (v[i + 1].ns - v[i].ns);
+            if (v[i].by < b.least) b.least = v[i].by;
+            if (v[i].by > b.most) b.most = v[i].by;
         }
         array_push(&s->blocks, b);
     }
@@ -233,7 +226,7 @@ static int64_t step_at(const struct steps *s, int64_t ns)
     return (int64_t)low - 1;
 }
 
-static int64_t value_of(const struct steps *s, int64_t i) { return i < 0 ? 0 : s->v.v[i].value; }
+static int64_t value_of(const struct steps *s, int64_t i) { return i < 0 ? 0 : s->v.v[i].by; }
 
 double curve_at(const struct curves *c, unsigned id, int64_t ns)
 {
@@ -289,7 +282,7 @@ int64_t curve_above(const struct curves *c, unsigned id, double x, int64_t ns)
         if (i % BLOCK == 0 && i / BLOCK < (int64_t)s->blocks.n && (double)s->blocks.v[i / BLOCK].most * unit <= x) {
             i += BLOCK;
         } else {
-            if ((double)s->v.v[i].value * unit > x) return s->v.v[i].ns;
+            if ((double)s->v.v[i].by * unit > x) return s->v.v[i].ns;
             i++;
         }
     }

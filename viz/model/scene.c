@@ -271,6 +271,17 @@ struct scene *scene_open(const char *dir, char **err)
     return &b->scene;
 }
 
+struct scene *scene_of_run(struct run *run, char *notes)
+{
+    struct builder *b = xcalloc(1, sizeof *b);
+    b->dir = xstrdup(run->dir);
+    b->scene.run = run;
+    b->scene.growing = run->state == RUN_RUNNING;
+    b->run_notes = notes;
+    read_all(b);
+    return &b->scene;
+}
+
 bool scene_poll(struct scene *s)
 {
     struct builder *b = builder_of(s);

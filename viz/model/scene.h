@@ -106,6 +106,8 @@ struct scene {
 };
 
 struct scene *scene_open(const char *dir, char **err);
+/* Of a run that is open already, which becomes the scene's; `notes` (to free; NULL) is what run_open said. */
+struct scene *scene_of_run(struct run *, char *notes);
 bool scene_poll(struct scene *);  /* true: something is new */
 void scene_close(struct scene *);
 

@@ -7,66 +7,70 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/change_sort.h"
 #include "base/mem.h"
 
-struct change { /* from then on so many jobs; the integral up to then */
+struct count { /* from then on so many jobs; the integral up to then */
     int64_t ns, jobs;
     __int128 before;
 };
+typedef ARRAY(struct change) change_list;
 
 struct wait_series {
-    ARRAY(struct change) of[N_WAIT_REASONS], all; /* all: ordered too, `before` is not used */
+    ARRAY(struct count) of[N_WAIT_REASONS];
     int64_t most;
 };
 
-static int by_time(const void *left, const void *right)
+/* One count a moment. */
+static void settle(struct wait_series *w, unsigned reason, change_list *changes)
 {
-    const struct change *a = left, *b = right;
-    return (a->ns > b->ns) - (a->ns < b->ns);
-}
-
-/* Deltas in any order become counts and integrals, one change a moment. */
-static size_t settle(struct change *v, size_t n)
-{
-    size_t kept = 0;
-    if (n > 1) qsort(v, n, sizeof *v, by_time);
-    for (size_t i = 0; i < n; i++) {
-        int64_t jobs = v[i].jobs;
-        if (kept && v[kept - 1].ns == v[i].ns) {
-            v[kept - 1].jobs += jobs;
+    struct count c = {0};
+    change_sort(changes->v, changes->n);
+    array_reserve(&w->of[reason], changes->n);
+    for (size_t i = 0; i < changes->n; i++) {
+        const struct change *x = &changes->v[i];
+        if (w->of[reason].n && x->ns == c.ns) {
+            c.jobs = array_last(&w->of[reason]).jobs += x->by;
             continue;
         }
-        struct change c = {.ns = v[i].ns, .jobs = jobs};
-        if (kept) {
-            c.jobs += v[kept - 1].jobs;
-            c.before = v[kept - 1].before + (__int128)v[kept - 1].jobs * (c.ns - v[kept - 1].ns);
-        }
-        v[kept++] = c;
+        c.before += (__int128)c.jobs * (x->ns - c.ns);
+        c = (struct count){x->ns, c.jobs + x->by, c.before};
+        array_push(&w->of[reason], c);
     }
-    return kept;
 }
 
-static void add(struct wait_series *w, unsigned reason, int64_t from, int64_t to)
+/* How many waited at once, for whatever. */
+static int64_t most_of(change_list *changes)
 {
-    array_push(&w->of[reason], (struct change){.ns = from, .jobs = 1});
-    array_push(&w->of[reason], (struct change){.ns = to, .jobs = -1});
-    array_push(&w->all, (struct change){.ns = from, .jobs = 1});
-    array_push(&w->all, (struct change){.ns = to, .jobs = -1});
+    change_list all = {0};
+    int64_t jobs = 0, most = 0;
+    for (unsigned r = 0; r < N_WAIT_REASONS; r++)
+        for (size_t i = 0; i < changes[r].n; i++) array_push(&all, changes[r].v[i]);
+    change_sort(all.v, all.n);
+    for (size_t i = 0; i < all.n; i++) {
+        jobs += all.v[i].by;
+        if ((i + 1 == all.n || all.v[i + 1].ns != all.v[i].ns) && jobs > most) most = jobs;
+    }
+    array_free(&all);
+    return most;
 }
 
 struct wait_series *wait_series_create(const struct scene *s)
 {
     struct wait_series *w = xcalloc(1, sizeof *w);
+    change_list changes[N_WAIT_REASONS] = {{0}};
     for (uint32_t t = 0; t < s->n_tracks[SCENE_JOBS]; t++) {
         const struct scene_track *track = &s->tracks[SCENE_JOBS][t];
-        for (uint32_t i = 0; i < track->n; i++)
-            if (track->v[i].show >= SHOW_WAIT && track->v[i].show < N_SHOWS)
-                add(w, track->v[i].show - SHOW_WAIT, track->v[i].from_ns, scene_to(s, &track->v[i]));
+        for (uint32_t i = 0; i < track->n; i++) {
+            if (track->v[i].show < SHOW_WAIT || track->v[i].show >= N_SHOWS) continue;
+            change_list *of = &changes[track->v[i].show - SHOW_WAIT];
+            array_push(of, (struct change){track->v[i].from_ns, 1});
+            array_push(of, (struct change){scene_to(s, &track->v[i]), -1});
+        }
     }
-    for (unsigned r = 0; r < N_WAIT_REASONS; r++) w->of[r].n = settle(w->of[r].v, w->of[r].n);
-    w->all.n = settle(w->all.v, w->all.n);
-    for (size_t i = 0; i < w->all.n; i++)
-        if (w->all.v[i].jobs > w->most) w->most = w->all.v[i].jobs;
+    for (unsigned r = 0; r < N_WAIT_REASONS; r++) settle(w, r, &changes[r]);
+    w->most = most_of(changes);
+    for (unsigned r = 0; r < N_WAIT_REASONS; r++) array_free(&changes[r]);
     return w;
 }
 
@@ -74,7 +78,6 @@ void wait_series_destroy(struct wait_series *w)
 {
     if (!w) return;
     for (unsigned r = 0; r < N_WAIT_REASONS; r++) array_free(&w->of[r]);
-    array_free(&w->all);
     free(w);
 }
 
@@ -94,7 +97,7 @@ static __int128 integral_until(const struct wait_series *w, unsigned reason, int
 {
     size_t n = changes_until(w, reason, ns);
     if (!n) return 0;
-    const struct change *c = &w->of[reason].v[n - 1];
+    const struct count *c = &w->of[reason].v[n - 1];
     return c->before + (__int128)c->jobs * (ns - c->ns);
 }
 

@@ -20,9 +20,11 @@
 #include "viz/report/tables.h"
 
 struct page {
-    const struct approach_source *sources;
-    size_t n;
+    struct approach_source *sources; /* each lends its first run, where that is pictured */
+    size_t n, n_pictured;
+    struct scene *scenes[REPORT_PICTURED]; /* of those first runs */
     const struct text_engine *text;
+    const char *warnings; /* of the readers; NULL */
     struct report report;
     struct compare compare; /* with two or more */
     unsigned pictures;
@@ -129,7 +131,7 @@ static void own_words(const struct report_approach *a, struct str *lines)
 static void answer(struct page *p)
 {
     html_section(p->out, "answer", "What it says");
-    lines_as_notes(p->out, p->report.warnings);
+    lines_as_notes(p->out, p->warnings);
     for (size_t i = 0; i + 1 < p->n; i++) {
         const struct compare_pair *pair = &p->compare.pairs[i];
         struct str lines = {0};
@@ -152,45 +154,54 @@ static void answer(struct page *p)
 
 /* ---- pictures ---- */
 
-static bool studio_of(struct page *p, size_t a, size_t b, struct studio **made, char **err)
+static struct studio *studio_of(struct page *p, size_t a, size_t b)
 {
-    const char *dirs[2] = {p->sources[a].dirs[0], p->sources[b].dirs[0]};
-    *made = studio_open(dirs, a == b ? 1 : 2, p->text, &p->pictures, err);
-    return *made != NULL;
+    struct scene *scenes[2] = {p->scenes[a], p->scenes[b]};
+    return studio_open(scenes, a == b ? 1 : 2, p->text, &p->pictures);
 }
 
-static bool differences(struct page *p, char **err)
+static void difference(struct page *p, const struct compare_pair *pair)
 {
-    bool ok = true;
-    if (p->n < 2) return true;
-    html_section(p->out, "differences", "Differences");
-    for (size_t i = 0; i + 1 < p->n && ok; i++) {
-        struct studio *s;
-        ok = studio_of(p, 0, p->compare.pairs[i].other, &s, err);
-        if (!ok) break;
-        if (p->n > 2) {
-            str_append(p->out, "<h3>");
-            html_printf(p->out, "%s against %s", p->sources[p->compare.pairs[i].other].name, p->sources[0].name);
-            str_append(p->out, "</h3>\n");
-        }
-        studio_waterfalls(s, p->out);
-        studio_waits(s, p->out);
-        studio_close(s);
+    char *err = NULL;
+    struct studio *s = studio_of(p, 0, pair->other);
+    if (p->n > 2) {
+        str_append(p->out, "<h3>");
+        html_printf(p->out, "%s against %s", p->sources[pair->other].name, p->sources[0].name);
+        str_append(p->out, "</h3>\n");
     }
+    studio_compare(s, comparison_of(&p->compare, pair, &err));
+    studio_waterfalls(s, p->out);
+    studio_waits(s, p->out);
+    studio_close(s);
+    free(err);
+}
+
+static void not_pictured(const struct page *p)
+{
+    if (p->n_pictured == p->n) return;
+    str_append(p->out, "<p class=\"note\">");
+    html_printf(p->out, "Pictures of %zu of %zu approaches: the first ones. The tables have all; report --approach NAME chooses.", p->n_pictured, p->n);
+    str_append(p->out, "</p>\n");
+}
+
+static void differences(struct page *p)
+{
+    if (p->n < 2) return;
+    html_section(p->out, "differences", "Differences");
+    not_pictured(p);
+    for (size_t i = 0; i + 1 < p->n_pictured; i++) difference(p, &p->compare.pairs[i]);
     table_teams(&p->compare, p->out);
     html_section_end(p->out);
-    return ok;
 }
 
 /* Two approaches share their scales; more stand each by itself. */
-static bool over_time(struct page *p, char **err)
+static void over_time(struct page *p)
 {
-    bool ok = true, pair = p->n == 2;
+    bool pair = p->n == 2;
     html_section(p->out, "time", "Over time");
-    for (size_t i = 0; i < p->n && ok; i += pair ? 2 : 1) {
-        struct studio *s;
-        ok = studio_of(p, i, pair ? i + 1 : i, &s, err);
-        if (!ok) break;
+    not_pictured(p);
+    for (size_t i = 0; i < p->n_pictured; i += pair ? 2 : 1) {
+        struct studio *s = studio_of(p, i, pair ? i + 1 : i);
         studio_curves(s, 0, p->out);
         if (pair) studio_curves(s, 1, p->out);
         studio_ledger(s, p->out);
@@ -198,7 +209,6 @@ static bool over_time(struct page *p, char **err)
         studio_close(s);
     }
     html_section_end(p->out);
-    return ok;
 }
 
 /* ---- all ---- */
@@ -215,7 +225,7 @@ static void footer(struct page *p)
     str_append(p->out, "</p>\n</footer>\n");
 }
 
-static bool write_page(struct page *p, char **err)
+static void write_page(struct page *p)
 {
     struct str title = {0};
     names_of(p, &title);
@@ -228,7 +238,8 @@ static bool write_page(struct page *p, char **err)
     html_section(p->out, "metrics", "Metrics");
     table_metrics(&p->report, p->n > 1 ? &p->compare : NULL, p->out);
     html_section_end(p->out);
-    bool ok = differences(p, err) && over_time(p, err);
+    differences(p);
+    over_time(p);
     html_section(p->out, "ledgers", "Ledgers");
     table_gpu(&p->report, p->out);
     table_waits(&p->report, p->out);
@@ -237,25 +248,50 @@ static bool write_page(struct page *p, char **err)
     for (size_t i = 0; i < p->n; i++) table_uses(&p->report, i, p->out);
     html_section_end(p->out);
     html_section(p->out, "jobs", "Jobs");
-    ok = ok && table_jobs(p->sources, p->n, REPORT_JOBS_LISTED, p->out, err);
+    for (size_t i = 0; i < p->n_pictured; i++) table_jobs(p->scenes[i]->run, p->sources[i].name, i, REPORT_JOBS_LISTED, p->out);
     html_section_end(p->out);
     str_append(p->out, "</main>\n");
     footer(p);
     html_end(p->out);
+}
+
+/* The first runs of those that are pictured: the tables read them from there, too. */
+static bool open_scenes(struct page *p, struct str *warnings, char **err)
+{
+    while (p->n_pictured < p->n && p->n_pictured < REPORT_PICTURED) {
+        struct approach_source *s = &p->sources[p->n_pictured];
+        char *said;
+        s->first = run_open(s->dirs[0], &said, err);
+        if (!s->first) return false;
+        if (said) str_append(warnings, said);
+        p->scenes[p->n_pictured++] = scene_of_run(s->first, said);
+    }
+    return true;
+}
+
+static bool read_runs(struct page *p, struct str *warnings, char **err)
+{
+    bool ok = open_scenes(p, warnings, err);
+    if (ok && p->n > 1) ok = compare_and_report(p->sources, p->n, &p->compare, &p->report, err);
+    else if (ok) ok = report_runs(p->sources, p->n, &p->report, err);
+    if (ok && p->report.warnings) str_append(warnings, p->report.warnings);
     return ok;
 }
 
 bool report_page(const struct approach_source *sources, size_t n, const struct text_engine *text, struct str *out, char **warnings, char **err)
 {
-    struct page p = {.sources = sources, .n = n, .text = text, .out = out};
-    *warnings = NULL;
-    if (!report_runs(sources, n, &p.report, err)) return false;
-    bool ok = n < 2 || compare_runs(sources, n, &p.compare, err);
-    if (ok) {
-        ok = write_page(&p, err);
-        if (p.report.warnings) *warnings = xstrdup(p.report.warnings);
-        if (n > 1) compare_free(&p.compare);
-    }
-    report_free(&p.report);
+    struct page p = {.n = n, .text = text, .out = out};
+    struct str said = {0};
+    *err = NULL;
+    p.sources = xcalloc(n + 1, sizeof *p.sources);
+    for (size_t i = 0; i < n; i++) p.sources[i] = sources[i];
+    bool ok = read_runs(&p, &said, err);
+    *warnings = said.n ? str_take(&said) : NULL;
+    p.warnings = *warnings;
+    if (ok) write_page(&p);
+    if (ok && n > 1) compare_free(&p.compare);
+    if (ok) report_free(&p.report);
+    for (size_t i = 0; i < p.n_pictured; i++) scene_close(p.scenes[i]);
+    free(p.sources);
     return ok;
 }

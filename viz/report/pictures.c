@@ -22,40 +22,46 @@ struct studio {
     struct scene *scenes[UI_MAX_RUNS];
     unsigned n, *count;
     const struct text_engine *text;
-    struct ui *ui;
+    struct theme theme;
+    struct ui *ui; /* NULL: not needed yet */
     struct draw_list *list;
     struct compare_page page;
+    bool compared;
 };
 
 extern const struct view_kind view_curves, view_ledger;
 
-struct studio *studio_open(const char *const *dirs, unsigned n, const struct text_engine *text, unsigned *count, char **err)
+struct studio *studio_open(struct scene *const *scenes, unsigned n, const struct text_engine *text, unsigned *count)
 {
     struct studio *s = xcalloc(1, sizeof *s);
     s->text = text;
     s->count = count;
-    for (unsigned i = 0; i < n; i++) {
-        s->scenes[i] = scene_open(dirs[i], err);
-        if (!s->scenes[i]) {
-            studio_close(s);
-            return NULL;
-        }
-        s->n++;
-    }
-    struct ui_options options = {.font_scale = 1};
-    s->ui = ui_create(s->scenes, n, text, &options);
+    s->n = n;
+    for (unsigned i = 0; i < n; i++) s->scenes[i] = scenes[i];
+    s->theme = theme_make(0, 1);
     s->list = draw_create(text);
-    const struct scene *scenes[UI_MAX_RUNS] = {s->scenes[0], s->scenes[1]};
-    compare_page_make(&s->page, scenes, n, n > 1 ? s->ui->runs[0].twin : NULL);
     return s;
+}
+
+void studio_compare(struct studio *s, struct comparison *c)
+{
+    const struct scene *scenes[UI_MAX_RUNS] = {s->scenes[0], s->scenes[1]};
+    if (!s->compared) compare_page_make(&s->page, scenes, s->n, NULL, c);
+    s->compared = true;
+}
+
+static struct ui *need_ui(struct studio *s)
+{
+    struct ui_options options = {.font_scale = 1};
+    if (!s->ui) s->ui = ui_create(s->scenes, s->n, s->text, &options);
+    return s->ui;
 }
 
 void studio_close(struct studio *s)
 {
     compare_page_free(&s->page);
-    if (s->list) draw_destroy(s->list);
-    if (s->ui) ui_destroy(s->ui);
-    for (unsigned i = 0; i < s->n; i++) scene_close(s->scenes[i]);
+    draw_destroy(s->list);
+    ui_destroy(s->ui);
     free(s);
 }
 
@@ -63,7 +69,7 @@ void studio_close(struct studio *s)
 
 static void begin(struct studio *s, float height)
 {
-    draw_begin(s->list, WIDTH, height + 2 * margin, &s->ui->theme);
+    draw_begin(s->list, WIDTH, height + 2 * margin, &s->theme);
 }
 
 static struct box canvas(float height)
@@ -114,7 +120,7 @@ static void note(struct str *out, const char *text)
 /* A view over the whole time, with its axis below. */
 static void draw_view(struct studio *s, const struct view_kind *kind, unsigned run, float height)
 {
-    struct ui *u = s->ui;
+    struct ui *u = need_ui(s);
     struct box body = canvas(height - u->theme.line - u->theme.pad), axis = {body.x, body.y + body.h, body.w, u->theme.line + u->theme.pad};
     struct pane pane = {body, run};
     u->view = 0;
@@ -155,7 +161,7 @@ void studio_ledger(struct studio *s, struct str *out)
 
 static void waterfall(struct studio *s, const struct waterfall *w, struct str *out, const char *title, const char *description)
 {
-    float height = compare_waterfall_height(w, &s->ui->theme);
+    float height = compare_waterfall_height(w, &s->theme);
     if (!w->rows.n) return;
     begin(s, height);
     compare_waterfall_draw(w, s->page.c->base, s->page.c->other, s->list, canvas(height));
@@ -164,6 +170,7 @@ static void waterfall(struct studio *s, const struct waterfall *w, struct str *o
 
 void studio_waterfalls(struct studio *s, struct str *out)
 {
+    studio_compare(s, NULL);
     if (!s->page.c) {
         note(out, s->page.why);
         return;
@@ -176,7 +183,8 @@ void studio_waterfalls(struct studio *s, struct str *out)
 
 void studio_waits(struct studio *s, struct str *out)
 {
-    float height = 17 * s->ui->theme.line;
+    float height = 17 * s->theme.line;
+    studio_compare(s, NULL);
     if (!s->page.waits[0].n && !s->page.waits[1].n) return;
     begin(s, height);
     compare_waits_draw(&s->page, s->list, canvas(height));

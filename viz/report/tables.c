@@ -342,7 +342,7 @@ static void job_row(const struct waited *w, struct str *out)
     html_row_end(out);
 }
 
-static void longest_waits(const struct run *run, const struct approach_source *source, size_t approach, size_t listed, struct str *out)
+void table_jobs(const struct run *run, const char *name, size_t approach, size_t listed, struct str *out)
 {
     static const char *const h[] = {"job", "state", "team", "queue", "#GPUs", "#wait", "#to the end", "#restarts", "#preemptions", "most of its waits"};
     struct waited *w = xcalloc(run->n_jobs + 1, sizeof *w);
@@ -353,22 +353,11 @@ static void longest_waits(const struct run *run, const struct approach_source *s
     str_printf(&id, "table-jobs-%zu", approach);
     str_printf(&caption, "The %zu of ", n);
     words_number(&caption, (double)run->n_jobs);
-    str_printf(&caption, " jobs that waited longest under %s, replication %u", source->name, run->replication);
+    str_printf(&caption, " jobs that waited longest under %s, replication %u", name, run->replication);
     html_table(out, str_text(&id), str_text(&caption), h, sizeof h / sizeof *h);
     for (size_t i = 0; i < n; i++) job_row(&w[i], out);
     html_table_end(out);
     str_free(&id);
     str_free(&caption);
     free(w);
-}
-
-bool table_jobs(const struct approach_source *sources, size_t n, size_t listed, struct str *out, char **err)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct run *run = run_open(sources[i].dirs[0], NULL, err);
-        if (!run) return false;
-        longest_waits(run, &sources[i], i, listed, out);
-        run_close(run);
-    }
-    return true;
 }

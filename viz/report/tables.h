@@ -14,7 +14,7 @@ void table_gpu(const struct report *, struct str *);    /* by state, exact */
 void table_waits(const struct report *, struct str *);  /* by reason */
 void table_uses(const struct report *, size_t approach, struct str *); /* GPU time and waits by queue and team */
 void table_teams(const struct compare *, struct str *);
-/* The jobs that waited longest in each approach's first run. False and *err: a run cannot be read. */
-bool table_jobs(const struct approach_source *, size_t n, size_t listed, struct str *, char **err);
+/* The jobs of a run that waited longest. */
+void table_jobs(const struct run *, const char *name, size_t approach, size_t listed, struct str *);
 
 #endif

@@ -46,7 +46,7 @@ static const struct compare_page *page_of(struct ui *u)
         state = state * 1000003 + scenes[i]->version * 31 + (uint64_t)(uintptr_t)scenes[i];
     }
     struct kept *k = memo_get(&u->memos, "compare", state, sizeof *k, release);
-    if (!k->made) compare_page_make(&k->page, scenes, u->n_runs, u->n_runs > 1 ? u->runs[0].twin : NULL);
+    if (!k->made) compare_page_make(&k->page, scenes, u->n_runs, u->n_runs > 1 ? u->runs[0].twin : NULL, NULL);
     k->made = true;
     return &k->page;
 }

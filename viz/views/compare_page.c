@@ -116,7 +116,7 @@ static bool still_growing(const struct compare_page *p)
     return growing;
 }
 
-void compare_page_make(struct compare_page *p, const struct scene *const *scenes, unsigned n, const int32_t *twin)
+void compare_page_make(struct compare_page *p, const struct scene *const *scenes, unsigned n, const int32_t *twin, struct comparison *made)
 {
     p->n = n;
     for (unsigned i = 0; i < n; i++) {
@@ -125,7 +125,9 @@ void compare_page_make(struct compare_page *p, const struct scene *const *scenes
     }
     if (n < 2) p->why = xstrdup("One run only: there is nothing to compare it with.");
     else if (still_growing(p)) p->why = xstrdup("The comparison is made when both runs have ended; until then the metrics are those of A, of the jobs that have ended so far.");
+    else if (made) p->c = made;
     else p->c = comparison_between(scenes[0]->run, scenes[1]->run, &p->why);
+    if (made && p->c != made) comparison_free(made);
     if (p->c) make_waterfalls(p);
     if (n > 1 && twin) pair_jobs(p, twin);
 }

@@ -2,7 +2,7 @@
  * (compare.c), the report draws some of them each into a picture of its own.
  *
  *     struct compare_page p = {0};
- *     compare_page_make(&p, scenes, 2, twin);             // twin: job of scene 0 -> the same job of scene 1
+ *     compare_page_make(&p, scenes, 2, twin, NULL);       // twin: job of scene 0 -> the same job of scene 1; NULL: without pairs of jobs
  *     float h = compare_waterfall_height(&p.gpu, theme);
  *     compare_waterfall_draw(&p.gpu, names, d, box);
  *     compare_page_free(&p);
@@ -52,7 +52,8 @@ struct compare_page {
     ARRAY(struct job_pair) pairs; /* from the one that ends soonest under B to the one that ends latest */
 };
 
-void compare_page_make(struct compare_page *, const struct scene *const *, unsigned n, const int32_t *twin);
+/* `made`: the comparison of these two, which becomes the page's; NULL: it is looked for beside the runs, or made (comparison_between). */
+void compare_page_make(struct compare_page *, const struct scene *const *, unsigned n, const int32_t *twin, struct comparison *made);
 void compare_page_free(struct compare_page *);
 /* Its jobs that end sooner (direction -1) or later (1) under B; the greatest change first; i < compare_page_jobs. */
 size_t compare_page_jobs(const struct compare_page *, int direction);
