@@ -16,8 +16,8 @@ WERROR   := # gcc warns about null formats on paths that the sanitizers' own che
 endif
 CPPFLAGS += -I. -D_GNU_SOURCE -DTRAINYARD_PREFIX='"$(PREFIX)"'
 CFLAGS   += -std=gnu11 $(OPT) -g -ffp-contract=off -fno-math-errno $(WARN) $(WERROR) $(SAN)
-LDFLAGS  += $(SAN)
-LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lcairo -lfreetype -lpng -lz -lpthread -lm
+LDFLAGS  += $(SAN) -Wl,--as-needed
+LDLIBS   += -lgsl -lgslcblas -lcjson -lyaml -lcsv -lcurl -lcrypto -lcairo -lfreetype -lpng -lz -lpthread -lm
 # Pictures (viz/) are part of the library; only the window of viz/app knows SDL.
 CPPFLAGS += -isystem /usr/include/freetype2 -isystem /usr/include/cairo
 

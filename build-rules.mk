@@ -16,7 +16,7 @@ $(BIN)/trainyard-view: $(VIEW_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) $(VIEW_OBJ) $(LIB) -lSDL2 $(LDLIBS) -o $@
 
-WORKER_LIBS := -lcjson -lz -lpthread -lm
+WORKER_LIBS := -lcurl -lcrypto -lcjson -lz -lpthread -lm
 
 $(BIN)/trainyard-worker: $(BUILD)/real/worker/main.o $(LIB)
 	@mkdir -p $(@D)

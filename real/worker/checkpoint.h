@@ -1,22 +1,19 @@
-/* checkpoint.h - training state on disk: whole or not there.
+/* checkpoint.h - training state that is kept: whole or not there.
  *
- * A checkpoint is a directory DIR/step-NNNNNNNNNN with one file a shard. It is made beside, as DIR/step-
- * NNNNNNNNNN.TOKEN.partial: each writer writes and syncs its shard, and once all have, rank 0 syncs the directory,
- * renames it to its name and syncs DIR. So whatever is killed when, a checkpoint that has its name is whole. TOKEN is
- * of one life of the job: what an earlier life left behind is never mixed in, and is removed when rank 0 opens DIR.
+ * A checkpoint is a set of shards in a store (store.h), which gives it its name, the step, once all are written. A shard
+ * holds a header (step, which parameters, which of how many shards, the model's fingerprint, checksums of itself and of
+ * what follows), then parameters, then momenta, as floats. With one writer (rank 0) there is one shard; sharded, each
+ * rank writes its part of the parameters. Loading reads all shards, so any number of ranks can go on from it; the store
+ * is one that all ranks see.
  *
- * A shard holds a header (step, which parameters, which of how many shards, the model's fingerprint, checksums of
- * itself and of what follows), then parameters, then momenta, as floats. With one writer (rank 0) there is one shard;
- * sharded, each rank writes its part of the parameters. Loading reads all shards, so any number of ranks can go on
- * from it; DIR is one that all ranks see.
- *
- *     struct saver *s = saver_open(dir, &(struct saver_options){ .keep = 3 }, rank, size, token, fingerprint, &diag);
+ *     struct store *store = store_open("saved", &diag);                 // or "s3://bucket/prefix"
+ *     struct saver *s = saver_open(store, &(struct saver_options){ .keep = 3 }, rank, size, token, fingerprint, &diag);
  *     saver_begin(s, step, n, parameters, momenta);        // copies, and writes in a thread of its own
  *     ... saver_state(s) is SAVER_WRITTEN or SAVER_FAILED on every rank: tell rank 0 ...
  *     saver_commit(s, &diag) on rank 0, saver_wait(s) on the others
  *
- * Keep N: after a commit rank 0 removes all but the newest N (renamed first, so that a half-removed one has no name).
- * A store that is down (ENOSPC, a fault) fails that save and no other.
+ * Keep N: after a commit rank 0 removes all but the newest N. A store that is down (ENOSPC, no answer, a fault) fails that
+ * save and no other.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -27,29 +24,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/diag.h"
+#include "real/worker/store.h"
 
 #define CHECKPOINT_STEP_MAX INT64_C(9999999999)
 
 /* ---- reading ---- */
 
-typedef ARRAY(int64_t) step_list;
-
-/* The steps of the checkpoints in DIR, ascending; a DIR that is not there has none. */
-bool checkpoint_list(const char *dir, step_list *, struct diag *);
-
-/* Fills parameters and momenta (n each) from the checkpoint of that step. False and a reason that names the file: it lacks a
- * shard, a checksum is another, or it is of another model. */
-bool checkpoint_load(const char *dir, int64_t step, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
+/* Fills parameters and momenta (n each) from the checkpoint of that step. False and a reason that names the shard: it is not
+ * there, a checksum is another, or it is of another model. */
+bool checkpoint_load(struct store *, int64_t step, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
                      struct diag *);
 
-/* The newest that can be loaded, loaded; -1 when there is none. Those that cannot are told in diag and passed over, but one of
- * another model, or a DIR that cannot be listed, ends the search with -2. */
-int64_t checkpoint_load_newest(const char *dir, uint64_t fingerprint, size_t n, float *parameters, float *momenta, struct diag *);
+/* What checkpoint_load_newest gives in place of a step. */
+enum { CHECKPOINT_NONE = -1, CHECKPOINT_OTHER_MODEL = -2, CHECKPOINT_STORE_FAILS = -3 };
 
-/* Takes the names from all that are newer than `step`: training goes on from there. */
-bool checkpoint_drop_newer(const char *dir, int64_t step, struct diag *);
+/* The newest that can be loaded, loaded. Those that cannot are told in diag and passed over, but one of another model ends
+ * the search, and so does a store that fails: the checkpoint may be sound. */
+int64_t checkpoint_load_newest(struct store *, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
+                               struct diag *);
+
+/* Removes all that are newer than `step`: training goes on from there. */
+bool checkpoint_drop_newer(struct store *, int64_t step, struct diag *);
 
 /* ---- writing ---- */
 
@@ -60,7 +56,8 @@ struct saver_options {
 
 struct saver;
 
-struct saver *saver_open(const char *dir, const struct saver_options *, int rank, int size, uint64_t token, uint64_t fingerprint,
+/* The store must outlive it, and is its own from saver_begin to saver_wait. */
+struct saver *saver_open(struct store *, const struct saver_options *, int rank, int size, uint64_t token, uint64_t fingerprint,
                          struct diag *);
 
 /* No save may be under way. Ranks that write nothing are at once SAVER_WRITTEN. */

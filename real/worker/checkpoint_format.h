@@ -1,4 +1,4 @@
-/* checkpoint_format.h - names and the header of a shard, which reader and writer share.
+/* checkpoint_format.h - the header of a shard, which reader, writer and stores share.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -8,8 +8,6 @@
 #include <stdint.h>
 
 #define CHECKPOINT_MAGIC "TYCKPT1\n"
-#define CHECKPOINT_NAME  "%s/step-%010lld"
-#define SHARD_NAME       "%s/shard-%04d-of-%04d"
 
 struct shard_header {
     char magic[8];

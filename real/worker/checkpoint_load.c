@@ -2,16 +2,10 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/hash.h"
-#include "base/str.h"
-#include "base/units.h"
 #include "real/worker/checkpoint.h"
 #include "real/worker/checkpoint_format.h"
 
@@ -19,28 +13,6 @@ uint32_t shard_header_crc(struct shard_header h)
 {
     h.header_crc = 0;
     return hash_crc32(0, &h, sizeof h);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-bool checkpoint_list(const char *dir, step_list *steps, struct diag *d)
-{
-    DIR *open = opendir(dir);
-    if (!open && errno == ENOENT) return true;
-    if (!open) return diag_error(d, dir, 0, NULL, "cannot list: %s", strerror(errno)), false;
-    for (struct dirent *e; (e = readdir(open)) != NULL;) {
-        int64_t step;
-        if (strlen(e->d_name) == 15 && str_starts_with(e->d_name, "step-") &&
-            !units_parse_int64(e->d_name + 5, &step) && step >= 0)
-            array_push(steps, step);
-    }
-    closedir(open);
-    array_sort(steps, ascending);
-    return true;
 }
 
 static bool bad(struct diag *d, const char *file, const char *wrong)
@@ -72,77 +44,68 @@ static bool header_is_sound(const struct shard_header *h, size_t bytes, struct w
     return true;
 }
 
-/* Reads one shard into its place; *next is where the next one must begin, *shards how many there are. */
-static bool load_shard(const char *file, struct wanted *w, uint64_t *next, uint32_t *shards, struct diag *d)
+/* Puts one shard into its place; *next is where the next one must begin, *shards how many there are. */
+static bool take_shard(const struct store_shard *shard, const char *text, size_t bytes, struct wanted *w, uint64_t *next,
+                       uint32_t *shards, struct diag *d)
 {
-    size_t bytes;
-    char *text = file_read(file, sizeof(struct shard_header) + w->n * 2 * sizeof(float), &bytes, d);
     struct shard_header h;
-    bool ok = text != NULL;
-    if (ok && bytes < sizeof h) ok = bad(d, file, "is cut off");
-    if (ok) memcpy(&h, text, sizeof h);
-    ok = ok && header_is_sound(&h, bytes, w, file, d);
-    if (ok && hash_crc32(0, text + sizeof h, bytes - sizeof h) != h.data_crc)
-        ok = bad(d, file, "is damaged: its checksum is another");
-    if (ok && h.first != *next) ok = bad(d, file, "does not follow the shard before it");
-    if (ok) {
-        memcpy(w->parameters + h.first, text + sizeof h, h.count * sizeof(float));
-        memcpy(w->momenta + h.first, text + sizeof h + h.count * sizeof(float), h.count * sizeof(float));
-        *next += h.count;
-        *shards = h.shards;
-    }
-    free(text);
-    return ok;
+    const char *file = shard->name;
+    if (bytes < sizeof h) return bad(d, file, "is cut off");
+    memcpy(&h, text, sizeof h);
+    if (!header_is_sound(&h, bytes, w, file, d)) return false;
+    if (hash_crc32(0, text + sizeof h, bytes - sizeof h) != h.data_crc || (shard->checked && shard->data_crc != h.data_crc))
+        return bad(d, file, "is damaged: its checksum is another");
+    if (h.first != *next) return bad(d, file, "does not follow the shard before it");
+    memcpy(w->parameters + h.first, text + sizeof h, h.count * sizeof(float));
+    memcpy(w->momenta + h.first, text + sizeof h + h.count * sizeof(float), h.count * sizeof(float));
+    *next += h.count;
+    *shards = h.shards;
+    return true;
 }
 
-/* The number of shards stands in their names; the first tells it. */
-static int count_shards(const char *path)
+static bool load_shards(struct store *s, const struct store_shards *shards, struct wanted *w, struct diag *d)
 {
-    int shards = 0;
-    DIR *open = opendir(path);
-    for (struct dirent *e; open && (e = readdir(open)) != NULL;) {
-        int shard, of;
-        if (sscanf(e->d_name, "shard-%d-of-%d", &shard, &of) == 2 && of > shards) shards = of;
-    }
-    if (open) closedir(open);
-    return shards;
-}
-
-static bool load(const char *dir, struct wanted *w, struct diag *d)
-{
-    struct arena a = {0};
-    const char *path = arena_printf(&a, CHECKPOINT_NAME, dir, (long long)w->step);
-    int shards = count_shards(path);
-    bool ok = shards > 0 || bad(d, path, "there is no such checkpoint, or it has no shard");
     uint64_t next = 0;
-    for (int i = 0; ok && i < shards; i++) {
-        const char *file = arena_printf(&a, SHARD_NAME, path, i, shards);
+    for (size_t i = 0; i < shards->list.n; i++) {
+        const struct store_shard *shard = &shards->list.v[i];
+        size_t bytes = 0;
         uint32_t of = 0;
-        ok = load_shard(file, w, &next, &of, d);
-        if (ok && of != (uint32_t)shards) ok = bad(d, file, "its name says another number of shards than its header");
+        char *text = store_read(s, shard->name, sizeof(struct shard_header) + w->n * 2 * sizeof(float), &bytes, d);
+        bool ok = text && take_shard(shard, text, bytes, w, &next, &of, d);
+        free(text);
+        if (ok && of != shards->list.n) return bad(d, shard->name, "its header says another number of shards than there are");
+        if (!ok) return false;
     }
-    if (ok && next != w->n) ok = bad(d, path, "its shards are not all of the parameters");
-    arena_free(&a);
+    return next == w->n || bad(d, shards->list.v[0].name, "and those that follow are not all of the parameters");
+}
+
+static bool load(struct store *s, struct wanted *w, struct diag *d)
+{
+    struct store_shards shards = {0};
+    bool ok = store_find(s, w->step, &shards, d) && load_shards(s, &shards, w, d);
+    store_shards_free(&shards);
     return ok;
 }
 
-bool checkpoint_load(const char *dir, int64_t step, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
+bool checkpoint_load(struct store *s, int64_t step, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
                      struct diag *d)
 {
-    return load(dir, &(struct wanted){step, fingerprint, n, parameters, momenta, false}, d);
+    return load(s, &(struct wanted){step, fingerprint, n, parameters, momenta, false}, d);
 }
 
-int64_t checkpoint_load_newest(const char *dir, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
+int64_t checkpoint_load_newest(struct store *s, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
                                struct diag *d)
 {
     step_list steps = {0};
-    int64_t found = checkpoint_list(dir, &steps, d) ? -1 : -2;
-    for (size_t i = steps.n; found == -1 && i-- > 0;) {
+    int64_t found = store_list(s, &steps, d) ? CHECKPOINT_NONE : CHECKPOINT_STORE_FAILS;
+    for (size_t i = steps.n; found == CHECKPOINT_NONE && i-- > 0;) {
         struct wanted w = {steps.v[i], fingerprint, n, parameters, momenta, false};
-        if (load(dir, &w, d))
+        if (load(s, &w, d))
             found = steps.v[i];
         else if (w.other_model)
-            found = -2;
+            found = CHECKPOINT_OTHER_MODEL;
+        else if (s->fails)
+            found = CHECKPOINT_STORE_FAILS;
     }
     array_free(&steps);
     return found;

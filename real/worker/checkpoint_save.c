@@ -2,26 +2,18 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "real/worker/checkpoint.h"
 #include "real/worker/checkpoint_format.h"
 #include "real/worker/net.h"
 
 struct saver {
-    char *dir;
+    struct store *store;
     struct saver_options options;
     int rank, size;
     uint64_t token, fingerprint;
@@ -34,107 +26,37 @@ struct saver {
     int64_t step;
     char *bytes; /* the shard: header and floats */
     size_t n;
-    char error[256];
+    struct diag diag; /* of the thread while it runs */
 };
 
-static char *partial_name(const struct saver *s, struct arena *a)
-{
-    return arena_printf(a, CHECKPOINT_NAME ".%016llx.partial", s->dir, (long long)s->step,
-                        (unsigned long long)s->token);
-}
-
-static bool sync_dir(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) close(fd);
-    return ok;
-}
-
-/* Out of sight first, so that what is half removed has no checkpoint's name. */
-static bool remove_checkpoint(const char *dir, int64_t step, struct diag *d)
-{
-    struct arena a = {0};
-    char *name = arena_printf(&a, CHECKPOINT_NAME, dir, (long long)step), *old = arena_printf(&a, "%s.old", name);
-    bool ok = file_remove_tree(old, d);
-    if (ok && rename(name, old) != 0 && errno != ENOENT) {
-        diag_error(d, name, 0, NULL, "cannot remove: %s", strerror(errno));
-        ok = false;
-    }
-    ok = ok && file_remove_tree(old, d);
-    arena_free(&a);
-    return ok;
-}
-
-bool checkpoint_drop_newer(const char *dir, int64_t step, struct diag *d)
+bool checkpoint_drop_newer(struct store *s, int64_t step, struct diag *d)
 {
     step_list steps = {0};
-    bool ok = checkpoint_list(dir, &steps, d);
-    for (size_t i = steps.n; ok && i-- > 0 && steps.v[i] > step;) ok = remove_checkpoint(dir, steps.v[i], d);
+    bool ok = store_list(s, &steps, d);
+    for (size_t i = steps.n; ok && i-- > 0 && steps.v[i] > step;) ok = store_remove(s, steps.v[i], d);
     array_free(&steps);
     return ok;
 }
 
-/* What an earlier life of the job left unfinished. */
-static bool clean(const char *dir, struct diag *d)
-{
-    DIR *open = opendir(dir);
-    struct arena a = {0};
-    bool ok = open != NULL;
-    if (!ok) diag_error(d, dir, 0, NULL, "cannot list: %s", strerror(errno));
-    for (struct dirent *e; ok && (e = readdir(open)) != NULL;)
-        if (str_starts_with(e->d_name, "step-") &&
-            (str_ends_with(e->d_name, ".partial") || str_ends_with(e->d_name, ".old")))
-            ok = file_remove_tree(path_join(&a, dir, e->d_name), d);
-    if (open) closedir(open);
-    arena_free(&a);
-    return ok;
-}
-
-struct saver *saver_open(const char *dir, const struct saver_options *o, int rank, int size, uint64_t token,
+struct saver *saver_open(struct store *store, const struct saver_options *o, int rank, int size, uint64_t token,
                          uint64_t fingerprint, struct diag *d)
 {
-    if (!file_make_dirs(dir, d) || (rank == 0 && !clean(dir, d))) return NULL;
+    if (!store_prepare(store, rank == 0, d)) return NULL;
     struct saver *s = xcalloc(1, sizeof *s);
     *s = (struct saver){
-        .dir = xstrdup(dir), .options = *o, .rank = rank, .size = size, .token = token, .fingerprint = fingerprint};
+        .store = store, .options = *o, .rank = rank, .size = size, .token = token, .fingerprint = fingerprint};
     pthread_mutex_init(&s->lock, NULL);
     return s;
 }
 
 /* ---- a shard ---- */
 
-static bool failed(struct saver *s, const char *what)
-{
-    snprintf(s->error, sizeof s->error, "cannot write the checkpoint of step %lld: %s: %s", (long long)s->step, what,
-             strerror(errno));
-    return false;
-}
-
-static bool write_all(int fd, const char *p, size_t n)
-{
-    while (n > 0) {
-        ssize_t put = write(fd, p, n);
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) p += put, n -= (size_t)put;
-    }
-    return true;
-}
-
 static bool write_shard(struct saver *s)
 {
-    struct arena a = {0};
-    const char *dir = partial_name(s, &a);
-    int shards = s->options.sharded ? s->size : 1;
-    const char *file = arena_printf(&a, SHARD_NAME, dir, s->rank, shards);
-    if (net_now_ns() < s->down_until_ns) return arena_free(&a), errno = EIO, failed(s, "the store is down");
-    bool ok = mkdir(dir, 0777) == 0 || errno == EEXIST || failed(s, "directory");
-    int fd = ok ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    if (ok) ok = (fd >= 0 && write_all(fd, s->bytes, s->n) && fsync(fd) == 0) || failed(s, "shard");
-    if (fd >= 0 && close(fd) != 0 && ok) ok = failed(s, "shard");
-    ok = ok && (sync_dir(dir) || failed(s, "directory"));
-    arena_free(&a);
-    return ok;
+    const struct store_part part = {s->step, s->token, s->rank, s->options.sharded ? s->size : 1};
+    if (net_now_ns() >= s->down_until_ns) return store_write(s->store, &part, s->bytes, s->n, &s->diag);
+    diag_error(&s->diag, s->store->where, 0, NULL, "the store is down");
+    return false;
 }
 
 static void *run(void *arg)
@@ -188,12 +110,20 @@ enum saver_state saver_state(struct saver *s)
     return state;
 }
 
+static void tell_failed(struct saver *s, struct diag *d)
+{
+    const struct diag_entry *e = &s->diag.entries.v[0];
+    diag_error(d, e->file, 0, NULL, "cannot write the checkpoint of step %lld: %s", (long long)s->step, e->text);
+    if (e->help) diag_help(d, "%s", e->help);
+    diag_free(&s->diag);
+}
+
 bool saver_wait(struct saver *s, struct diag *d)
 {
     if (s->running) pthread_join(s->thread, NULL);
     s->running = false;
     bool ok = s->state != SAVER_FAILED;
-    if (!ok) diag_error(d, s->dir, 0, NULL, "%s", s->error);
+    if (!ok) tell_failed(s, d);
     s->state = SAVER_IDLE;
     return ok;
 }
@@ -203,31 +133,20 @@ bool saver_wait(struct saver *s, struct diag *d)
 static bool keep_newest(const struct saver *s, struct diag *d)
 {
     step_list steps = {0};
-    bool ok = checkpoint_list(s->dir, &steps, d);
-    for (size_t i = 0; ok && i + (size_t)s->options.keep < steps.n; i++) ok = remove_checkpoint(s->dir, steps.v[i], d);
+    bool ok = store_list(s->store, &steps, d);
+    for (size_t i = 0; ok && i + (size_t)s->options.keep < steps.n; i++) ok = store_remove(s->store, steps.v[i], d);
     array_free(&steps);
     return ok;
 }
 
 bool saver_commit(struct saver *s, struct diag *d)
 {
-    struct arena a = {0};
-    const char *partial = partial_name(s, &a), *name = arena_printf(&a, CHECKPOINT_NAME, s->dir, (long long)s->step);
-    bool ok = sync_dir(partial) && (!file_exists(name) || remove_checkpoint(s->dir, s->step, d)) &&
-              rename(partial, name) == 0 && sync_dir(s->dir);
-    if (!ok) diag_error(d, name, 0, NULL, "cannot finish the checkpoint: %s", strerror(errno));
-    ok = ok && keep_newest(s, d);
-    arena_free(&a);
-    return ok;
+    return store_commit(s->store, s->step, s->token, d) && keep_newest(s, d);
 }
 
 void saver_abandon(struct saver *s)
 {
-    struct arena a = {0};
-    struct diag unsaid = {0}; /* that it failed is told already */
-    file_remove_tree(partial_name(s, &a), &unsaid);
-    diag_free(&unsaid);
-    arena_free(&a);
+    store_abandon(s->store, s->step, s->token);
 }
 
 void saver_store_down_until(struct saver *s, int64_t until_ns)
@@ -240,7 +159,7 @@ void saver_close(struct saver *s)
     if (!s) return;
     if (s->running) pthread_join(s->thread, NULL);
     pthread_mutex_destroy(&s->lock);
+    diag_free(&s->diag);
     free(s->bytes);
-    free(s->dir);
     free(s);
 }

@@ -31,6 +31,7 @@ struct training {
     float *parameters, *momenta, *sum; /* sum: gradient and extras */
     double *gradient;
     struct loader *loader;
+    struct store *store;
     struct saver *saver;
     bool saving, last_save_failed;
     int64_t step, save_step, save_begin_ns;
@@ -79,23 +80,23 @@ static void tell(struct diag *d)
 
 struct beginning {
     uint64_t token;
-    int64_t step; /* resumed; -1: from the start; below: an error at rank 0 */
+    int64_t step; /* resumed, or CHECKPOINT_ */
 };
 
 static int64_t load(struct training *t)
 {
     const struct train_options *o = t->options;
     struct diag d = {0};
-    int64_t step = -1;
+    int64_t step = CHECKPOINT_NONE;
     uint64_t print = model_fingerprint(&t->model);
     if (o->resume == TRAIN_RESUME_NEWEST) {
-        step = checkpoint_load_newest(o->checkpoints, print, t->model.parameters, t->parameters, t->momenta, &d);
+        step = checkpoint_load_newest(t->store, print, t->model.parameters, t->parameters, t->momenta, &d);
     } else if (o->resume >= 0) {
-        bool ok = checkpoint_load(o->checkpoints, o->resume, print, t->model.parameters, t->parameters, t->momenta, &d);
-        step = ok ? o->resume : -2;
+        bool ok = checkpoint_load(t->store, o->resume, print, t->model.parameters, t->parameters, t->momenta, &d);
+        step = ok ? o->resume : t->store->fails ? CHECKPOINT_STORE_FAILS : CHECKPOINT_OTHER_MODEL;
     }
-    if (step > -2 && !checkpoint_drop_newer(o->checkpoints, step, &d)) step = -2;
-    if (step == -1) { /* a damaged one may have been read in part */
+    if (step >= CHECKPOINT_NONE && !checkpoint_drop_newer(t->store, step, &d)) step = CHECKPOINT_STORE_FAILS;
+    if (step == CHECKPOINT_NONE) { /* a damaged one may have been read in part */
         model_start(&t->model, o->seed, t->parameters);
         memset(t->momenta, 0, t->model.parameters * sizeof *t->momenta);
     }
@@ -105,20 +106,23 @@ static int64_t load(struct training *t)
 
 static int begin_checkpoints(struct training *t, struct start_record *start)
 {
-    struct beginning b = {.step = -1};
+    struct beginning b = {.step = CHECKPOINT_NONE};
+    struct diag d = {0};
     size_t bytes = t->model.parameters * sizeof(float);
     int64_t begin_ns = net_now_ns();
+    t->store = store_open(t->options->checkpoints, &d);
+    tell(&d);
+    if (!t->store) return INPUT;
     if (t->comm->rank == 0 && getrandom(&b.token, sizeof b.token, 0) != sizeof b.token) return IO;
     if (t->comm->rank == 0) b.step = load(t);
     if (!comm_broadcast(t->comm, &b, sizeof b) || (b.step >= 0 && (!comm_broadcast(t->comm, t->parameters, bytes) ||
                                                                    !comm_broadcast(t->comm, t->momenta, bytes))))
         return lost(t);
-    if (b.step < -1) return INPUT;
+    if (b.step < CHECKPOINT_NONE) return b.step == CHECKPOINT_STORE_FAILS ? IO : INPUT;
     t->step = b.step < 0 ? 0 : b.step;
     start->resumed_step = b.step;
     start->load_ns = net_now_ns() - begin_ns;
-    struct diag d = {0};
-    t->saver = saver_open(t->options->checkpoints, &t->options->saver, t->comm->rank, t->comm->size, b.token,
+    t->saver = saver_open(t->store, &t->options->saver, t->comm->rank, t->comm->size, b.token,
                           model_fingerprint(&t->model), &d);
     tell(&d);
     return t->saver ? OK : IO;
@@ -312,6 +316,7 @@ static void finish(struct training *t)
 {
     loader_stop(t->loader);
     saver_close(t->saver);
+    store_close(t->store);
     free(t->parameters);
     free(t->momenta);
     free(t->gradient);

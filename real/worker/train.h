@@ -44,7 +44,7 @@ struct train_options {
     int64_t pace_ns; /* computing a step takes at least this long */
     int pace_ranks;  /* ... on so many ranks; on others in proportion to its part of the batch; 0: on any */
 
-    const char *checkpoints; /* directory; NULL: none */
+    const char *checkpoints; /* a store's place; NULL: none */
     int64_t every;
     struct saver_options saver;
     bool async;

@@ -8,7 +8,7 @@
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 set -e
-build="gcc make libc6-dev libgsl-dev libcjson-dev libyaml-dev libcsv-dev zlib1g-dev libcairo2-dev libfreetype-dev libpng-dev libsdl2-dev fonts-dejavu-core"
+build="gcc make libc6-dev libgsl-dev libcjson-dev libyaml-dev libcsv-dev libcurl4-openssl-dev libssl-dev zlib1g-dev libcairo2-dev libfreetype-dev libpng-dev libsdl2-dev fonts-dejavu-core"
 check="$build libcmocka-dev python3"
 ci="$check clang libclang-rt-14-dev valgrind xvfb xdotool openmpi-bin libopenmpi-dev"
 case ${1:-build} in
@@ -20,7 +20,7 @@ esac
 [ "$2" != --list ] || { echo "$want"; exit 0; }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    for h in gsl/gsl_version.h cjson/cJSON.h yaml.h csv.h zlib.h cairo/cairo.h freetype2/ft2build.h png.h SDL2/SDL.h; do
+    for h in gsl/gsl_version.h cjson/cJSON.h yaml.h csv.h curl/curl.h openssl/evp.h zlib.h cairo/cairo.h freetype2/ft2build.h png.h SDL2/SDL.h; do
         echo "#include <$h>" | ${CC:-cc} -fsyntax-only -x c - 2>/dev/null || lacks="$lacks $h"
     done
     [ -z "$lacks" ] || { echo "missing:$lacks. Install what these Debian packages stand for: $want" >&2; exit 1; }

@@ -1,24 +1,32 @@
 #!/bin/bash
 # kills.sh - training that is killed at random ends with the weights of training that was not.
 #
-#     tests/live/kills.sh WORKER [KILLS] [SEED]       KILLS 200, SEED 1
+#     tests/live/kills.sh WORKER [KILLS] [SEED] [STORE]       KILLS 200, SEED 1; without STORE a directory
 #
+# STORE is s3://BUCKET/PREFIX of a server that the caller has started with tests/live/s3_server.sh, and ends.
 # Three ranks train a small model and save every few steps, in turns with rank 0 or all ranks writing, waiting or not. After
 # a random time a random rank, or all, get SIGKILL; those left must end by themselves with 4; then all are started again, until
 # training is done. Each life so has one kill, in training, in a save or in the start. At the end: the same weights, bit for bit, as
 # without kills, never a word of a damaged checkpoint, nothing left half-made.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
-worker=${1:-bin/trainyard-worker} kills=${2:-200} seed=${3:-1}
+worker=${1:-bin/trainyard-worker} kills=${2:-200} seed=${3:-1} store=$4
 ranks=3
 dir=$(mktemp -d) || exit 2
+case $store in
+    "") store=$dir ;;
+    s3://runs/*) . "$(dirname "$0")/s3_server.sh" ;;
+    *) echo "kills: $store: the server's bucket is s3://runs" >&2; exit 2 ;;
+esac
 declare -a pids=()
 trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
 RANDOM=$seed
 fail() { echo "kills: $* (seed $seed, kill $done_kills, $style)" >&2; cat "$dir"/err* >&2; exit 1; }
 
 "$worker" --make-data "$dir/data" --samples 2000 --features 16 || exit 1
-common="--data $dir/data --hidden 24 --steps 1500 --batch 64 --rate 0.01 --every 7 --keep 2 --log-every 100000"
+steps=1500
+[ "$store" = "$dir" ] || steps=350 # a save takes longer there
+common="--data $dir/data --hidden 24 --steps $steps --batch 64 --rate 0.01 --every 7 --keep 2 --log-every 100000"
 common="$common --rendezvous-timeout 20s --collective-timeout 20s"
 
 start() { # checkpoint folder, options ...
@@ -42,6 +50,21 @@ finish() {
     pids=()
 }
 
+# The two newest, and nothing half-made beside.
+check_kept() {
+    local left shards=1
+    if [ "$store" = "$dir" ]; then
+        left=$(find "$1" -name '*.partial' -o -name '*.old')
+        [ -z "$left" ] && [ "$(ls "$1" | wc -l)" = 2 ] || fail "left behind: $(ls "$1")"
+        rm -rf "$1"
+    else
+        case $style in *sharded*) shards=$ranks ;; esac
+        left=$(s3_keys "${1#s3://runs/}/")
+        [ "$(grep -c '\.manifest$' <<<"$left")" = 2 ] && [ "$(grep -c /shard- <<<"$left")" = $((2 * shards)) ] &&
+            [ "$(wc -l <<<"$left")" = $((2 + 2 * shards)) ] || fail "left behind: $left"
+    fi
+}
+
 a_training=$(((kills + 7) / 8)) # so that each way of saving gets its share
 done_kills=0 lives=0 trainings=0 in_saves=0
 styles=("" "--sharded" "--async" "--sharded --async")
@@ -54,7 +77,7 @@ reference=$(weights)
 
 while [ $done_kills -lt "$kills" ]; do
     style=${styles[$((trainings % 4))]}
-    to=$dir/saved$trainings of_this=0
+    to=$store/saved$trainings of_this=0
     while :; do
         start "$to" $style
         lives=$((lives + 1))
@@ -76,9 +99,7 @@ while [ $done_kills -lt "$kills" ]; do
         done
     done
     [ "$(weights)" = "$reference" ] || fail "other weights: $(weights), not $reference"
-    [ -z "$(find "$to" -name '*.partial' -o -name '*.old')" ] || fail "left behind: $(ls "$to")"
-    [ "$(ls "$to" | wc -l)" = 2 ] || fail "kept: $(ls "$to")"
+    check_kept "$to"
     trainings=$((trainings + 1))
-    rm -rf "$to"
 done
 echo "kills: $done_kills kills in $lives lives of $trainings trainings, $in_saves with a save under way; always the same weights"

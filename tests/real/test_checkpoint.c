@@ -23,19 +23,23 @@
 enum { N = 1003, PRINT = 77 };
 
 static char dir[64];
+static struct store *store;
 static float parameters[N], momenta[N], got_parameters[N], got_momenta[N];
 
 static int setup(void **state)
 {
     (void)state;
     strcpy(dir, "/tmp/trainyard-checkpoint-XXXXXX");
-    return mkdtemp(dir) == NULL;
+    if (!mkdtemp(dir)) return -1;
+    store = store_open(dir, &(struct diag){0});
+    return store == NULL;
 }
 
 static int teardown(void **state)
 {
     (void)state;
     struct diag d = {0};
+    store_close(store);
     return !file_remove_tree(dir, &d);
 }
 
@@ -51,7 +55,7 @@ static void save(int64_t step, int size, bool sharded, int keep, uint64_t token)
     struct saver *s[8] = {NULL};
     set(step);
     for (int r = 0; r < size; r++) {
-        s[r] = saver_open(dir, &(struct saver_options){keep, sharded}, r, size, token, PRINT, &d);
+        s[r] = saver_open(store, &(struct saver_options){keep, sharded}, r, size, token, PRINT, &d);
         assert_non_null(s[r]);
         saver_begin(s[r], step, N, parameters, momenta);
     }
@@ -64,7 +68,7 @@ static bool loads(int64_t step, struct diag *d)
 {
     memset(got_parameters, 0, sizeof got_parameters);
     memset(got_momenta, 0, sizeof got_momenta);
-    return checkpoint_load(dir, step, PRINT, N, got_parameters, got_momenta, d);
+    return checkpoint_load(store, step, PRINT, N, got_parameters, got_momenta, d);
 }
 
 static void is_whole(int64_t step)
@@ -80,7 +84,7 @@ static void steps_are(const int64_t *want, size_t n)
 {
     struct diag d = {0};
     step_list steps = {0};
-    assert_true(checkpoint_list(dir, &steps, &d));
+    assert_true(store_list(store, &steps, &d));
     assert_int_equal(steps.n, n);
     for (size_t i = 0; i < n; i++) assert_int_equal(steps.v[i], want[i]);
     array_free(&steps);
@@ -102,7 +106,7 @@ static void the_newest_are_kept_and_newer_ones_dropped(void **state)
     for (int64_t step = 5; step <= 30; step += 5) save(step, 2, true, 3, 1);
     steps_are((int64_t[]){20, 25, 30}, 3);
     struct diag d = {0};
-    assert_true(checkpoint_drop_newer(dir, 20, &d));
+    assert_true(checkpoint_drop_newer(store, 20, &d));
     steps_are((int64_t[]){20}, 1);
     save(20, 1, false, 3, 2); /* again, by another life with other ranks: replaced */
     steps_are((int64_t[]){20}, 1);
@@ -155,13 +159,15 @@ static void the_newest_that_is_whole_is_taken(void **state)
     char path[160];
     struct diag d = {0};
     for (int64_t step = 10; step <= 30; step += 10) save(step, 1, false, 3, 1);
-    assert_int_equal(checkpoint_load_newest(dir, PRINT, N, got_parameters, got_momenta, &d), 30);
+    assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), 30);
     assert_int_equal(diag_errors(&d), 0);
     damage(shard(30, "shard-0000-of-0001", path), 500);
-    assert_int_equal(checkpoint_load_newest(dir, PRINT, N, got_parameters, got_momenta, &d), 20);
+    assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), 20);
     assert_non_null(strstr(d.entries.v[0].text, "damaged"));
-    assert_int_equal(checkpoint_load_newest(dir, PRINT + 1, N, got_parameters, got_momenta, &d), -2);
-    assert_int_equal(checkpoint_load_newest("/nonexistent", PRINT, N, got_parameters, got_momenta, &d), -1);
+    assert_int_equal(checkpoint_load_newest(store, PRINT + 1, N, got_parameters, got_momenta, &d), CHECKPOINT_OTHER_MODEL);
+    struct store *none = store_open("/nonexistent", &d);
+    assert_int_equal(checkpoint_load_newest(none, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_NONE);
+    store_close(none);
     diag_free(&d);
 }
 
@@ -170,7 +176,7 @@ static void what_an_earlier_life_left_is_not_used(void **state)
 {
     (void)state;
     struct diag d = {0};
-    struct saver *s = saver_open(dir, &(struct saver_options){3, true}, 0, 2, 1, PRINT, &d);
+    struct saver *s = saver_open(store, &(struct saver_options){3, true}, 0, 2, 1, PRINT, &d);
     set(10);
     saver_begin(s, 10, N, parameters, momenta);
     assert_true(saver_wait(s, &d)); /* and it ends here: rank 1 never wrote */
@@ -191,7 +197,7 @@ static void a_store_that_is_down_fails_that_save_only(void **state)
 {
     (void)state;
     struct diag d = {0};
-    struct saver *s = saver_open(dir, &(struct saver_options){3, false}, 0, 1, 1, PRINT, &d);
+    struct saver *s = saver_open(store, &(struct saver_options){3, false}, 0, 1, 1, PRINT, &d);
     saver_store_down_until(s, net_now_ns() + seconds(3600));
     set(10);
     saver_begin(s, 10, N, parameters, momenta);

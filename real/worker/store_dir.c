@@ -1,0 +1,179 @@
+/* store_dir.c - checkpoints in a directory.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "real/worker/store.h"
+
+static void *open_dir(const char *where, struct diag *d)
+{
+    (void)d;
+    return xstrdup(where);
+}
+
+static char *name_of(const struct store *s, struct arena *a, int64_t step)
+{
+    return arena_printf(a, "%s/" STORE_STEP, (const char *)s->state, (long long)step);
+}
+
+static char *partial_name(const struct store *s, struct arena *a, int64_t step, uint64_t token)
+{
+    return arena_printf(a, "%s.%016llx.partial", name_of(s, a, step), (unsigned long long)token);
+}
+
+static bool sync_dir(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+static bool list_dir(struct store *s, step_list *steps, struct diag *d)
+{
+    DIR *open = opendir(s->state);
+    if (!open && errno == ENOENT) return true;
+    s->fails = !open;
+    if (!open) return diag_error(d, s->state, 0, NULL, "cannot list: %s", strerror(errno)), false;
+    for (struct dirent *e; (e = readdir(open)) != NULL;) {
+        const char *rest;
+        int64_t step = store_step_of(e->d_name, &rest);
+        if (step >= 0 && !*rest) array_push(steps, step);
+    }
+    closedir(open);
+    return true;
+}
+
+/* The number of shards stands in their names. */
+static int count_shards(struct store *s, const char *path)
+{
+    int shards = 0;
+    DIR *open = opendir(path);
+    s->fails = !open && errno != ENOENT;
+    for (struct dirent *e; open && (e = readdir(open)) != NULL;) {
+        int shard, of;
+        if (sscanf(e->d_name, "shard-%d-of-%d", &shard, &of) == 2 && of > shards) shards = of;
+    }
+    if (open) closedir(open);
+    return shards;
+}
+
+static bool find_dir(struct store *s, int64_t step, struct store_shards *shards, struct diag *d)
+{
+    const char *path = name_of(s, &shards->arena, step);
+    int n = count_shards(s, path);
+    if (n == 0) return diag_error(d, path, 0, NULL, "there is no such checkpoint, or it has no shard"), false;
+    for (int i = 0; i < n; i++)
+        array_push(&shards->list, (struct store_shard){.name = arena_printf(&shards->arena, "%s/" STORE_SHARD, path, i, n)});
+    return true;
+}
+
+static char *read_dir(struct store *s, const char *name, size_t limit, size_t *bytes, struct diag *d)
+{
+    char *text = file_read(name, limit, bytes, d);
+    s->fails = !text && access(name, R_OK) != 0 && errno != ENOENT;
+    return text;
+}
+
+/* ---- writing ---- */
+
+/* What an earlier life of the job left unfinished. */
+static bool sweep_dir(const char *dir, struct diag *d)
+{
+    DIR *open = opendir(dir);
+    struct arena a = {0};
+    bool ok = open != NULL;
+    if (!ok) diag_error(d, dir, 0, NULL, "cannot list: %s", strerror(errno));
+    for (struct dirent *e; ok && (e = readdir(open)) != NULL;)
+        if (str_starts_with(e->d_name, "step-") &&
+            (str_ends_with(e->d_name, ".partial") || str_ends_with(e->d_name, ".old")))
+            ok = file_remove_tree(path_join(&a, dir, e->d_name), d);
+    if (open) closedir(open);
+    arena_free(&a);
+    return ok;
+}
+
+static bool prepare_dir(struct store *s, bool sweep, struct diag *d)
+{
+    s->fails = !file_make_dirs(s->state, d) || (sweep && !sweep_dir(s->state, d));
+    return !s->fails;
+}
+
+static bool failed(struct store *s, const char *name, const char *what, struct diag *d)
+{
+    s->fails = true;
+    diag_error(d, name, 0, NULL, "%s: %s", what, strerror(errno));
+    return false;
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(fd, p, n);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) p += put, n -= (size_t)put;
+    }
+    return true;
+}
+
+static bool write_dir(struct store *s, const struct store_part *part, const void *data, size_t n, struct diag *d)
+{
+    struct arena a = {0};
+    const char *dir = partial_name(s, &a, part->step, part->token);
+    const char *file = arena_printf(&a, "%s/" STORE_SHARD, dir, part->shard, part->shards);
+    bool ok = mkdir(dir, 0777) == 0 || errno == EEXIST || failed(s, dir, "cannot make the directory", d);
+    int fd = ok ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    if (ok) ok = (fd >= 0 && write_all(fd, data, n) && fsync(fd) == 0) || failed(s, file, "cannot write the shard", d);
+    if (fd >= 0 && close(fd) != 0 && ok) ok = failed(s, file, "cannot write the shard", d);
+    ok = ok && (sync_dir(dir) || failed(s, dir, "cannot keep the directory", d));
+    arena_free(&a);
+    return ok;
+}
+
+/* Out of sight first, so that what is half removed has no checkpoint's name. */
+static bool remove_dir(struct store *s, int64_t step, struct diag *d)
+{
+    struct arena a = {0};
+    char *name = name_of(s, &a, step), *old = arena_printf(&a, "%s.old", name);
+    bool ok = file_remove_tree(old, d);
+    if (ok && rename(name, old) != 0 && errno != ENOENT) ok = failed(s, name, "cannot remove", d);
+    ok = ok && file_remove_tree(old, d);
+    arena_free(&a);
+    return ok;
+}
+
+static bool commit_dir(struct store *s, int64_t step, uint64_t token, struct diag *d)
+{
+    struct arena a = {0};
+    const char *partial = partial_name(s, &a, step, token), *name = name_of(s, &a, step);
+    bool ok = sync_dir(partial) && (!file_exists(name) || remove_dir(s, step, d)) && rename(partial, name) == 0 &&
+              sync_dir(s->state);
+    if (!ok) failed(s, name, "cannot finish the checkpoint", d);
+    arena_free(&a);
+    return ok;
+}
+
+static void abandon_dir(struct store *s, int64_t step, uint64_t token)
+{
+    struct arena a = {0};
+    struct diag unsaid = {0}; /* that it failed is told already */
+    file_remove_tree(partial_name(s, &a, step, token), &unsaid);
+    diag_free(&unsaid);
+    arena_free(&a);
+}
+
+const struct store_ops store_dir_ops = {"", open_dir, prepare_dir, list_dir, find_dir, read_dir, write_dir, commit_dir,
+                                        abandon_dir, remove_dir, free};
