@@ -70,7 +70,7 @@ static const struct argp_option option_table[] = {
     {"restarts", KEY_RESTARTS, "N", 0, "Elastic: how often to join again after a lost rank (3)", 0},
     {"collective-timeout", KEY_COLLECTIVE, "DURATION", 0, "How long a collective may take (10m)", 0},
     {0, 0, 0, 0, "Checkpoints:", 4},
-    {"checkpoint", KEY_CHECKPOINT, "DIR", 0, "Save there, at the end and as --every says; go on from the newest", 0},
+    {"checkpoint", KEY_CHECKPOINT, "STORE", 0, "Save there, at the end and as --every says; go on from the newest. A directory, or s3://BUCKET/PREFIX with AWS_* in the environment", 0},
     {"every", KEY_EVERY, "N", 0, "Steps between checkpoints (100)", 0},
     {"keep", KEY_KEEP, "N", 0, "Keep the newest N (3)", 0},
     {"sharded", KEY_SHARDED, 0, 0, "Each rank writes its part; else rank 0 writes all", 0},
@@ -227,7 +227,7 @@ static void check_together(const struct settings *s, struct argp_state *state)
 {
     if (!s->train.data && !s->make_data) argp_error(state, "--data is missing: what to train on (--make-data makes one)");
     if (s->train.data && s->make_data) argp_error(state, "--make-data only makes a data set; train on it with --data in another call");
-    if (!s->train.checkpoints && s->train.resume >= 0) argp_error(state, "--resume STEP needs --checkpoint DIR");
+    if (!s->train.checkpoints && s->train.resume >= 0) argp_error(state, "--resume STEP needs --checkpoint STORE");
     if (s->comm.transport == COMM_SHM && s->comm.algorithm != COMM_ANY) argp_error(state, "--algorithm is of tcp, not of shm");
 }
 

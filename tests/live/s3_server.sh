@@ -2,7 +2,7 @@
 # environment below the user's cache, checking signatures and permissions.
 #
 #     . tests/live/s3_server.sh
-#     s3_start DIR || exit $?             # log and files in DIR; sets AWS_* and S3_ENDPOINT, makes the bucket "runs"
+#     s3_start DIR || exit $?             # log and files in DIR; sets AWS_*, makes the bucket "runs"
 #     s3_keys PREFIX                     # the keys below it, one a line
 #     s3_stop                            # the one that was started, and no other
 #
@@ -21,7 +21,7 @@ s3_install() {
     return 77
 }
 
-s3_python() { "$s3_venv/bin/python" - "$S3_ENDPOINT" "$@"; }
+s3_python() { "$s3_venv/bin/python" - "$AWS_ENDPOINT_URL" "$@"; }
 
 # A user who may do all, one who may only read, and from then on nothing without a signature.
 s3_setup='
@@ -56,10 +56,10 @@ s3_start() { # DIR
     s3_install "$1" || return
     s3_port=$((20000 + RANDOM % 20000))
     s3_serve "$1" $s3_port || return
-    S3_ENDPOINT=http://127.0.0.1:$s3_port
+    export AWS_ENDPOINT_URL=http://127.0.0.1:$s3_port
     s3_python <<<"$s3_setup" >"$1/keys" || { s3_stop; return 1; }
     . "$1/keys"
-    export AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=$writer_key AWS_SECRET_ACCESS_KEY=$writer_secret
+    export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=$writer_key AWS_SECRET_ACCESS_KEY=$writer_secret
     unset AWS_ENDPOINT_URL_S3 AWS_SESSION_TOKEN AWS_CA_BUNDLE AWS_MAX_ATTEMPTS
 }
 
