@@ -2,6 +2,7 @@
  *
  *     bench_scene write DIR SPANS GPUS     a made-up run with so many spans of GPUs
  *     bench_scene read DIR NAME            NAME VALUE UNIT goal GOAL, for scene.sh
+ *     bench_scene grow DIR SPANS GPUS NAME ditto: a look at such a run while it grows
  *
  * Nodes have 8 GPUs. Jobs of 1 to 16 nodes come one after another on each; each pulls an image, starts, agrees, works, in one of seven cases stalls and
  * works again, and is freed. A frame is 1920 x 1080: as many rows as pixels, or as GPUs. One core; the least of ROUNDS.
@@ -112,36 +113,48 @@ static void attach(struct run_writer *w, uint32_t nodes)
     str_free(&s);
 }
 
-static void write_run(const char *dir, uint64_t spans, uint32_t gpus)
+/* The records of so many spans in order of time; their jobs' rows are in the writer. */
+static struct records draw_records(struct making *m, uint32_t nodes, int64_t *end)
 {
-    struct making m = {.want = spans, .x = 1};
     struct records t = {0};
-    uint32_t nodes = gpus / NODE_GPUS;
-    struct run_meta meta = {.scenario_name = "made-up", .scenario_hash = "", .approach = "a", .back_end = "sim", .record_level = RECORD_FULL,
-                            .force = true, .horizon_ns = -1};
-    m.w = run_create(dir, &meta, NULL);
-    m.r = run_recorder(m.w);
-    attach(m.w, nodes);
-    int64_t *free_ns = xcalloc(nodes, sizeof *free_ns), end = 0;
-    for (uint32_t at = 0; m.spans < spans; at %= nodes) {
-        uint32_t n = UINT32_C(1) << draw(&m, 5);
+    int64_t *free_ns = xcalloc(nodes, sizeof *free_ns);
+    *end = 0;
+    for (uint32_t at = 0; m->spans < m->want; at %= nodes) {
+        uint32_t n = UINT32_C(1) << draw(m, 5);
         if (n > nodes - at) n = nodes - at;
         int64_t from = 0;
         for (uint32_t i = at; i < at + n; i++)
             if (free_ns[i] > from) from = free_ns[i];
-        int64_t to = job(&m, &t, at, n, from);
+        int64_t to = job(m, &t, at, n, from);
         for (uint32_t i = at; i < at + n; i++) free_ns[i] = to;
-        if (to > end) end = to;
+        if (to > *end) *end = to;
         at += n;
     }
+    free(free_ns);
     qsort(t.v, t.n, sizeof *t.v, by_time);
-    for (size_t i = 0; i < t.n; i++) {
-        t.v[i].spare = 0;
-        recorder_put(m.r, &t.v[i]);
-    }
+    for (size_t i = 0; i < t.n; i++) t.v[i].spare = 0;
+    return t;
+}
+
+static struct making begin_run(const char *dir, uint64_t spans, uint32_t gpus)
+{
+    struct making m = {.want = spans, .x = 1};
+    struct run_meta meta = {.scenario_name = "made-up", .scenario_hash = "", .approach = "a", .back_end = "sim", .record_level = RECORD_FULL,
+                            .force = true, .horizon_ns = -1};
+    m.w = run_create(dir, &meta, NULL);
+    m.r = run_recorder(m.w);
+    attach(m.w, gpus / NODE_GPUS);
+    return m;
+}
+
+static void write_run(const char *dir, uint64_t spans, uint32_t gpus)
+{
+    struct making m = begin_run(dir, spans, gpus);
+    int64_t end;
+    struct records t = draw_records(&m, gpus / NODE_GPUS, &end);
+    for (size_t i = 0; i < t.n; i++) recorder_put(m.r, &t.v[i]);
     run_finish(m.w, RUN_INTERRUPTED, NULL, end, NULL);
     free(t.v);
-    free(free_ns);
 }
 
 /* ---- reading ---- */
@@ -255,9 +268,51 @@ static int read_run(const char *dir, const char *name)
     return failed || sum == 1;
 }
 
+/* A run that grows: nearly all of it is there, and then LOOKS times a little more, 1/10,000 of the records each. */
+static int grow(const char *dir, uint64_t spans, uint32_t gpus, const char *name)
+{
+    enum { LOOKS = 20, PART = 10000 };
+    struct making m = begin_run(dir, spans, gpus);
+    int64_t end;
+    struct records t = draw_records(&m, gpus / NODE_GPUS, &end);
+    size_t at = 0, part = t.n / PART + 1, first = t.n * 9 / 10;
+    double ms[4] = {0};
+    for (; at < first; at++) recorder_put(m.r, &t.v[at]);
+    recorder_flush(m.r);
+    struct scene *s = scene_open(dir, NULL);
+    struct lod *l = lod_create(s, SCENE_GPUS), *jobs = lod_create(s, SCENE_JOBS);
+    struct curves *c = curves_create(s);
+    for (int k = 0; k < LOOKS; k++) {
+        for (size_t i = 0; i < part; i++) recorder_put(m.r, &t.v[at++]);
+        recorder_flush(m.r);
+        double moment[5] = {now_ms()};
+        bool news = scene_poll(s);
+        moment[1] = now_ms();
+        lod_update(l);
+        moment[2] = now_ms();
+        lod_update(jobs);
+        moment[3] = now_ms();
+        curves_update(c);
+        moment[4] = now_ms();
+        if (!news) return 1;
+        for (int i = 0; i < 4; i++) ms[i] += (moment[i + 1] - moment[i]) / LOOKS;
+    }
+    static const char *const what[] = {"read", "levels", "job_levels", "curves"};
+    for (int i = 0; i < 4; i++) printf("look_%s_%s %.2f ms goal -\n", what[i], name, ms[i]);
+    printf("look_%s %.2f ms goal 50\n", name, ms[0] + ms[1] + ms[2] + ms[3]);
+    curves_destroy(c);
+    lod_destroy(jobs);
+    lod_destroy(l);
+    scene_close(s);
+    run_finish(m.w, RUN_INTERRUPTED, NULL, end, NULL);
+    free(t.v);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && !strcmp(argv[1], "write")) write_run(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)strtoul(argv[4], NULL, 10));
     else if (argc == 4 && !strcmp(argv[1], "read")) return read_run(argv[2], argv[3]);
+    else if (argc == 6 && !strcmp(argv[1], "grow")) return grow(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)strtoul(argv[4], NULL, 10), argv[5]);
     return 0;
 }
