@@ -28,6 +28,7 @@ const struct command commands[] = {
     {"report", "what the runs of each approach were: metrics, ledgers, waits, the busiest", cmd_report, &argp_report},
     {"run", "simulate a scenario under its approaches", cmd_run, &argp_run},
     {"step", "how long a training step is, what it consists of, and whether it fits", cmd_step, &argp_step},
+    {"validate", "lay a simulated run beside a live one: errors, decisions that differ, a verdict", cmd_validate, &argp_validate},
     {"version", "print the version", cmd_version, &argp_version},
     {"view", "look at a run, or at two side by side, in a window", cmd_view, &argp_view},
 };

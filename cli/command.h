@@ -63,7 +63,7 @@ int command_end(int code);
 const volatile int *command_catch_signals(void);
 
 #define COMMANDS(X)                                                                                                    \
-    X(calibrate) X(check) X(checkpoint) X(collective) X(compare) X(explain) X(export) X(failures) X(import) X(profiles) X(report) X(run) X(step) X(version) X(view)
+    X(calibrate) X(check) X(checkpoint) X(collective) X(compare) X(explain) X(export) X(failures) X(import) X(profiles) X(report) X(run) X(step) X(validate) X(version) X(view)
 #define X_DECLARE(name) int cmd_##name(int argc, char **argv); extern const struct argp argp_##name;
 COMMANDS(X_DECLARE)
 #undef X_DECLARE
