@@ -90,6 +90,7 @@ check-all: all $(TESTS) headers
 	@bash tests/house/no_libm.sh $(BUILD)
 	@bash tests/house/same_bits.sh
 	@bash tests/house/fingerprints.sh
+	@bash tests/house/manifests.sh $(BIN)/trainyard
 	@bash tests/house/manual.sh $(BIN)/trainyard
 	@bash tests/viz/viewer.sh $(BIN)/trainyard $(BIN)/trainyard-view
 	@bash tests/viz/xvfb.sh $(BIN)/trainyard $(BIN)/trainyard-view

@@ -1,4 +1,4 @@
-/* cmd_export.c - trainyard export: runs in the formats of other programs.
+/* cmd_export.c - trainyard export: runs in the formats of other programs, scenarios as Kubernetes objects.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -9,18 +9,21 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/export_manifests.h"
 #include "run/run.h"
 #include "study/export_csv.h"
 
 struct options {
-    const char *run, *to, *out, *table;
+    const char *run, *to, *out, *table, *approach, *image; /* run: or the scenario */
 };
 
 static const struct argp_option options[] = {
-    {"to",           't', "FORMAT", 0, "Format: csv", 0},
-    {"output",      'o', "DIR|-", 0, "Write the files into DIR; - prints one table (see --table) on stdout", 0},
+    {"to",           't', "FORMAT", 0, "Format: csv (of runs), manifests (of a scenario)", 0},
+    {"output",      'o', "DIR|-", 0, "Write the files into DIR; - prints on stdout: one table (see --table), or all objects as one stream", 0},
     {"table", 'T', "NAME", 0, "Of csv: this table only: jobs, ledger, timeline, nodes or series (default: all; with -: jobs)",
      0},
+    {"approach", 'a', "NAME", 0, "Of manifests: under this approach (default: the first)", 0},
+    {"image", 'i', "NAME", 0, "Of manifests: image of the containers that no manifest of the scenario gives", 0},
     {0             },
 };
 
@@ -29,6 +32,16 @@ static void check_table(const char *name, struct argp_state *state)
     for (size_t i = 0; i < n_export_tables; i++)
         if (!strcmp(name, export_tables[i])) return;
     argp_error(state, "--table takes jobs, ledger, timeline, nodes or series, not \"%s\"", name);
+}
+
+static void check(const struct options *o, struct argp_state *state)
+{
+    if (!o->run) argp_error(state, "RUN is missing (of manifests: SCENARIO)");
+    if (!o->to) argp_error(state, "--to FORMAT is missing; there are: csv, manifests");
+    if (!o->out) argp_error(state, "-o DIR is missing (- is stdout)");
+    bool manifests = !strcmp(o->to, "manifests");
+    if (o->table && manifests) argp_error(state, "--table goes with --to csv");
+    if ((o->approach || o->image) && !manifests) argp_error(state, "--approach and --image go with --to manifests");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -41,15 +54,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         check_table(arg, state);
         o->table = arg;
         return 0;
+    case 'a': o->approach = command_text(arg, "--approach", state); return 0;
+    case 'i': o->image = command_text(arg, "--image", state); return 0;
     case ARGP_KEY_ARG:
-        if (o->run) argp_error(state, "one RUN only");
+        if (o->run) argp_error(state, "one RUN or SCENARIO only");
         o->run = arg;
         return 0;
-    case ARGP_KEY_END:
-        if (!o->run) argp_error(state, "RUN is missing");
-        if (!o->to) argp_error(state, "--to FORMAT is missing; there is: csv");
-        if (!o->out) argp_error(state, "-o DIR is missing (- is stdout)");
-        return 0;
+    case ARGP_KEY_END: check(o, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -57,12 +68,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp argp_export = {
     options,
     parse,
-    "RUN",
-    "Write a run, or all runs below a directory, in another format.\v"
+    "RUN|SCENARIO",
+    "Write a run, or all runs below a directory, in another format; or a scenario as Kubernetes objects.\v"
     "csv: jobs.csv, ledger.csv, timeline.csv (names instead of codes), nodes.csv (which job held which nodes when) and "
     "series.csv (of jobs with steps: loss, learning rate, gradient norm, samples and tokens a second, GPU memory, network "
     "and read bytes, as far as the scenario tells); each row begins with approach and replication.\n"
-    "Example: trainyard export out --to csv -o tables",
+    "manifests: the objects that the scenario stands for under one approach, one file each, in the order of creation: Kueue's "
+    "queues and flavors, then PyTorchJobs, RayJobs, RayClusters and Jobs; index.csv says when to create which, scenario.json is "
+    "the scenario over these files, nodes.yaml the nodes for players such as KWOK.\n"
+    "Example: trainyard export out --to csv -o tables\n"
+    "Example: trainyard export scenarios/two-teams.json --to manifests -o - | kubectl apply -f -",
     NULL,
     NULL,
     NULL};
@@ -131,6 +146,7 @@ static const struct format {
 
 static int export(const struct options *o)
 {
+    if (!strcmp(o->to, "manifests")) return export_manifests(o->run, o->approach, o->image, o->out);
     struct run_list runs;
     char *err = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -144,7 +160,7 @@ static int export(const struct options *o)
         run_list_free(&runs);
         return code;
     }
-    return command_fail(EXIT_USAGE, "\"%s\" is no format of export; there is: csv", o->to);
+    return command_fail(EXIT_USAGE, "\"%s\" is no format of export; there are: csv, manifests", o->to);
 }
 
 int cmd_export(int argc, char **argv)

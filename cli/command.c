@@ -21,7 +21,7 @@ const struct command commands[] = {
     {"collective", "how long collective operations take on given hardware", cmd_collective, &argp_collective},
     {"compare", "compare approaches on one scenario, paired, with intervals", cmd_compare, &argp_compare},
     {"explain", "why a job waited, where its GPU-seconds went, a pod's environment", cmd_explain, &argp_explain},
-    {"export", "write a run in another format", cmd_export, &argp_export},
+    {"export", "write a run in another format, a scenario as Kubernetes objects", cmd_export, &argp_export},
     {"failures", "how often jobs fail by their size, and how much of their time is useful", cmd_failures, &argp_failures},
     {"import", "turn a trace into a scenario or a workload profile", cmd_import, &argp_import},
     {"profiles", "list the shipped profiles and the constants of the stacks", cmd_profiles, &argp_profiles},

@@ -80,7 +80,7 @@ static const struct object_type wish_type =
 
 static const struct field job_fields[] = {
     FIELD(raw_job, id, "id", TYPE_STRING, .any_kind = true, .help = "default: job-N; with \"count\" ID-0, ID-1 ..."),
-    FIELD(raw_job, object, "object", TYPE_STRING, .help = "name of a PyTorchJob, RayJob or RayCluster of \"objects\""),
+    FIELD(raw_job, object, "object", TYPE_STRING, .help = "name of a PyTorchJob, RayJob, RayCluster or Job of \"objects\""),
     FIELD(raw_job, kind, "kind", TYPE_WORD, WORDS(job_kind_names), .help = "default train: what work, not how it is run"),
     FIELD(raw_job, submit, "submit", TYPE_DURATION, .fallback = "0", .help = "time of submission"),
     FIELD(raw_job, count, "count", TYPE_INT, .min = 1, .max = 10000000, .help = "so many alike; default 1"),
@@ -337,7 +337,9 @@ uint32_t build_detail(struct build *b, struct raw_job *raw, const struct object_
         job_process_faults(&d, raw);
         if (raw->max_failures != ABSENT)
             d.max_failures = raw->max_failures < 0 ? UINT32_MAX : (uint32_t)raw->max_failures;
+        build_elastic(b, &d, raw->elastic);
     }
+    d.raw = raw;
     build_step(b, &d, raw->step);
     build_model(b, &d, raw);
     build_data(b, &d, raw);

@@ -28,6 +28,7 @@ static const struct object_kind kinds[] = {
     { "PyTorchJob", "kubeflow.org", NULL, read_pytorchjob },
     { "RayCluster", "ray.io", NULL, read_raycluster },
     { "RayJob", "ray.io", NULL, read_rayjob },
+    { "Job", "batch", NULL, read_batch_job },
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -106,12 +107,14 @@ static void drop_unknown(struct build *b, struct value *list)
         next = c->next;
         if (kind_of(c)) continue;
         const char *kind = text_member(c, "kind"), *api = text_member(c, "apiVersion");
-        if (c->kind != VALUE_OBJECT || !kind || !api) {
+        if (kind && api && strcmp(kind, "Namespace") == 0 && strcmp(api, "v1") == 0) {
+            /* there by itself as soon as something is in it */
+        } else if (c->kind != VALUE_OBJECT || !kind || !api) {
             value_error(b->diag, c, "this is no Kubernetes object: apiVersion and kind needed");
         } else {
             value_warning(b->diag, c, "kind %s of %s is not read yet", kind, api);
             diag_help(b->diag, "it is left out; read are ResourceFlavor, Cohort, ClusterQueue, LocalQueue, "
-                               "WorkloadPriorityClass, PriorityClass, PyTorchJob, RayCluster, RayJob");
+                               "WorkloadPriorityClass, PriorityClass, PyTorchJob, RayCluster, RayJob, Job");
         }
         value_remove(c);
     }
@@ -119,26 +122,28 @@ static void drop_unknown(struct build *b, struct value *list)
 
 /* ---- jobs ---- */
 
-static bool object_gives(const char *key)
+static bool object_gives(const char *key, enum job_kind kind)
 {
     static const char *const keys[] = {
-        "object", "kind", "replicas", "gpus", "cpu", "memory", "roles", "elastic", "restartPolicy", "backoffLimit",
+        "object", "kind", "replicas", "gpus", "cpu", "memory", "roles", "restartPolicy", "backoffLimit",
         "cleanPodPolicy", "activeDeadlineSeconds", "ttlSecondsAfterFinished", "suspend", "shutdownAfterJobFinishes",
-        "gcsFaultTolerance", "gpu", "nodeSelector", "tolerations" };
+        "gcsFaultTolerance", "gpu", "nodeSelector", "tolerations", "completions", "completionMode", "minParallelism",
+        "podReplacementPolicy" };
+    if (strcmp(key, "elastic") == 0) return kind != KIND_RAYJOB; /* Ray Train's bounds are in the program, not in the object */
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0) return true;
     return false;
 }
 
-void object_keys_check(struct build *b, const struct value *v)
+void object_keys_check(struct build *b, const struct value *v, enum job_kind kind)
 {
     for (const struct value *c = v->child; c; c = c->next)
-        if (object_gives(c->key) && strcmp(c->key, "object") != 0)
+        if (object_gives(c->key, kind) && strcmp(c->key, "object") != 0)
             value_error(b->diag, c, "the object says this; it cannot be said again here");
 }
 
 /* The annotations trainyard/KEY as an entry of workload.jobs. */
-static struct raw_job *from_annotations(struct build *b, const struct value *object)
+static struct raw_job *from_annotations(struct build *b, const struct value *object, enum job_kind kind)
 {
     static const char start[] = "trainyard/";
     const struct value *list = value_member(value_member(object, "metadata"), "annotations");
@@ -153,7 +158,7 @@ static struct raw_job *from_annotations(struct build *b, const struct value *obj
         value_append(b->arena, entry, c->key + sizeof start - 1, v);
     }
     diag_free(&quiet);
-    object_keys_check(b, entry);
+    object_keys_check(b, entry, kind);
     bool null_is_absent = b->reader.null_is_absent;
     b->reader.null_is_absent = false;
     struct raw_job *raw = object_read(&b->reader, &job_type, entry);
@@ -203,7 +208,7 @@ static void read_job(struct build *b, struct object_set *set, const struct objec
     for (size_t i = 0; i < set->jobs.n; i++)
         if (strcmp(set->jobs.v[i].id, job.id) == 0)
             value_error(b->diag, v, "there are two objects \"%s\" that are jobs", job.id);
-    job.raw = from_annotations(b, v);
+    job.raw = from_annotations(b, v, job.detail.kind);
     job.detail.manifest = job.manifest;
     array_push(&set->jobs, job);
 }

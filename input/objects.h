@@ -1,7 +1,7 @@
 /* objects.h - the Kubernetes objects of a scenario, as far as environment and pods need them.
  *
  * "objects" of a scenario lists YAML files (globs) or holds objects in place. The quota objects become struct
- * quota_spec; each PyTorchJob, RayJob and RayCluster becomes a manifest here, a job class and a job. What the object
+ * quota_spec; each PyTorchJob, RayJob, RayCluster and Job becomes a manifest here, a job class and a job. What the object
  * says is kept as it is written (text for environment and ports); defaults of the real controllers are applied to
  * job_detail, not here, so that `explain --env` can tell what was given from what was defaulted.
  *
@@ -13,7 +13,7 @@
  * "object": NAME. Without either the job does not end by itself.
  *
  * Kinds read: ResourceFlavor, Cohort, ClusterQueue, LocalQueue, WorkloadPriorityClass (kueue.x-k8s.io/v1beta1, v1beta2),
- * PriorityClass (scheduling.k8s.io/v1), PyTorchJob (kubeflow.org/v1), RayCluster, RayJob (ray.io/v1). Others give a
+ * PriorityClass (scheduling.k8s.io/v1), PyTorchJob (kubeflow.org/v1), RayCluster, RayJob (ray.io/v1), Job (batch/v1). Others give a
  * warning and are left out. Pod templates are open: of them containers, resources, nodeSelector, tolerations, labels
  * and annotations are read. All memory lies in the scenario's arena.
  *

@@ -285,7 +285,7 @@ struct object_job {
 struct object_jobs { struct object_job *v; size_t n, cap; };
 struct object_jobs *objects_jobs(struct object_set *set);
 /* Reports keys of an entry that the object says itself. */
-void object_keys_check(struct build *b, const struct value *v);
+void object_keys_check(struct build *b, const struct value *v, enum job_kind kind);
 
 /* object_pods.c */
 extern const struct object_type object_meta_type, pod_template_type;
@@ -299,10 +299,11 @@ struct manifest_text *build_texts(struct build *b, struct list list, size_t *n);
 void pod_resources(struct build *b, const struct pod_template *pod, const struct value *at, struct role_spec *role);
 uint64_t pod_groups(const struct build *b, const struct raw_template *raw);
 
-/* object_training.c, object_ray.c: readers by kind; the object's job goes to *job. False after an error. */
+/* object_training.c, object_ray.c, object_job.c: readers by kind; the object's job goes to *job. False after an error. */
 bool read_pytorchjob(struct build *b, const struct value *v, struct object_job *job);
 bool read_raycluster(struct build *b, const struct value *v, struct object_job *job);
 bool read_rayjob(struct build *b, const struct value *v, struct object_job *job);
+bool read_batch_job(struct build *b, const struct value *v, struct object_job *job);
 /* object_kueue.c: readers of quota objects. */
 void read_flavor(struct build *b, const struct value *v, struct quota_builder *qb);
 void read_cohort(struct build *b, const struct value *v, struct quota_builder *qb);

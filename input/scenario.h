@@ -134,6 +134,7 @@ static inline int64_t step_nominal_ns(const struct step_spec *p)
 }
 
 /* What jobs of a class have in common. */
+struct raw_job;
 struct job_detail {
     enum job_kind kind;
     struct role_spec roles[MAX_ROLES];
@@ -162,6 +163,7 @@ struct job_detail {
     bool topology_required;
     uint32_t *after; uint32_t n_after; /* job indices */
     const struct manifest *manifest; /* the object that it came from, or NULL */
+    const struct raw_job *raw;       /* what was written (raw.h) */
 };
 
 /* One job, in order of submission. 64 bytes. */

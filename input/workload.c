@@ -79,7 +79,7 @@ static void add_explicit(struct build *b, struct raw_job *raw, size_t number, st
     if (raw->object && !object) return;
     if (!raw->id) raw->id = object ? object->id : arena_printf(b->arena, "job-%zu", number + 1);
     if (object) {
-        object_keys_check(b, raw->at);
+        object_keys_check(b, raw->at, object->detail.kind);
         raw->suspend = raw->gcs_ft = ABSENT; /* not written into the resolved scenario */
         object->used = true;
     }
