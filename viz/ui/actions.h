@@ -53,6 +53,11 @@ enum action_group { GROUP_TIME, GROUP_STEP, GROUP_FIND, GROUP_VIEW, GROUP_SELECT
     X(DO_SEARCH, "search", GROUP_FIND, KEY('/'), NO_KEY, act_field, FIELD_SEARCH, "search and filter: queue:team-a gpus>=64 state:failed")           \
     X(DO_NEXT_MATCH, "next-match", GROUP_FIND, KEY('n'), NO_KEY, act_match, 1, "select the next job that matches")                                   \
     X(DO_PREVIOUS_MATCH, "previous-match", GROUP_FIND, SHIFT('n'), NO_KEY, act_match, -1, "select the previous one")                                 \
+    X(DO_BOOKMARK, "bookmark", GROUP_FIND, KEY('k'), NO_KEY, act_field, FIELD_BOOKMARK, "bookmark the range or the cursor, with a name")             \
+    X(DO_NEXT_BOOKMARK, "next-bookmark", GROUP_FIND, KEY('}'), NO_KEY, act_bookmark, 1, "go to the next bookmark")                                   \
+    X(DO_PREVIOUS_BOOKMARK, "previous-bookmark", GROUP_FIND, KEY('{'), NO_KEY, act_bookmark, -1, "go to the previous bookmark")                      \
+    X(DO_BOOKMARKS, "bookmarks", GROUP_FIND, SHIFT('k'), NO_KEY, act_menu, MENU_BOOKMARKS, "list the bookmarks: go to one, remove one")              \
+    X(DO_COMMANDS, "commands", GROUP_FIND, KEY(':'), CTRL('p'), act_menu, MENU_COMMANDS, "find a command by its words")                              \
     X(DO_VIEW_1, "view-1", GROUP_VIEW, KEY('1'), NO_KEY, act_view, 0, "first view")                                                                  \
     X(DO_VIEW_2, "view-2", GROUP_VIEW, KEY('2'), NO_KEY, act_view, 1, "second view")                                                                 \
     X(DO_VIEW_3, "view-3", GROUP_VIEW, KEY('3'), NO_KEY, act_view, 2, "third view")                                                                  \

@@ -1,4 +1,6 @@
-/* axis_labels.c - the moments that are named on the time axis: the cursor, the second cursor, the length between them.
+/* axis_labels.c - what is named on the time axis: the cursor, the second cursor, the length between them, bookmarks.
+ *
+ * A bookmark is a flag at the upper edge, or a bar as long as its range, and its number where there is room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -6,6 +8,8 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "base/units.h"
+#include "viz/ui/private.h"
 #include "viz/ui/time_axis.h"
 
 struct row {
@@ -54,6 +58,17 @@ static void between(struct row *r)
     add(r, ui_x_of(u, r->plot, from + (to - from) / 2), &s, ROLE_ACCENT, ROLE_TEXT_ON_ACCENT);
 }
 
+static void bookmarks(struct row *r)
+{
+    const bookmark_list *l = &r->u->private->bookmarks;
+    for (size_t i = 0; i < l->n; i++) {
+        struct str s = {0};
+        if (l->v[i].from_ns < r->u->from_ns || l->v[i].from_ns > r->u->to_ns) continue;
+        str_printf(&s, "%zu", i + 1);
+        add(r, ui_x_of(r->u, r->plot, l->v[i].from_ns), &s, ROLE_BAR, ROLE_ACCENT);
+    }
+}
+
 void axis_labels(const struct ui *u, struct box axis, struct box plot, struct axis_labels *to)
 {
     struct row r = {u, axis, plot, to};
@@ -61,6 +76,24 @@ void axis_labels(const struct ui *u, struct box axis, struct box plot, struct ax
     moment(&r, u->cursor_ns, ROLE_CURSOR, ROLE_TEXT_ON_ACCENT);
     if (u->anchor_ns >= 0) moment(&r, u->anchor_ns, ROLE_ACCENT, ROLE_TEXT_ON_ACCENT);
     between(&r);
+    bookmarks(&r);
+}
+
+static void flag(const struct ui *u, struct draw_list *d, float x, float y)
+{
+    float h = roundf(u->theme.pad);
+    struct point p[] = {{x - h / 2, y}, {x + h / 2, y}, {x, y + h}};
+    draw_polygon(d, p, 3, u->theme.role[ROLE_ACCENT], PATTERN_SOLID);
+}
+
+void axis_flags_draw(const struct ui *u, struct draw_list *d, struct box axis, struct box plot)
+{
+    const bookmark_list *l = &u->private->bookmarks;
+    for (size_t i = 0; i < l->n; i++) {
+        float a = fmaxf(ui_x_of(u, plot, l->v[i].from_ns), plot.x), b = fminf(ui_x_of(u, plot, l->v[i].to_ns), plot.x + plot.w);
+        if (l->v[i].to_ns > l->v[i].from_ns && b > a) draw_rect(d, (struct box){a, axis.y, b - a, 3}, ROLE_ACCENT);
+        if (l->v[i].from_ns >= u->from_ns && l->v[i].from_ns <= u->to_ns) flag(u, d, a, axis.y);
+    }
 }
 
 bool axis_labels_cover(const struct axis_labels *l, float x0, float x1, float pad)

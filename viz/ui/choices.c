@@ -225,6 +225,7 @@ void act_help(struct ui *u, int unused)
 {
     (void)unused;
     u->help = !u->help;
+    u->private->help_page = 0;
     u->dirty = true;
 }
 

@@ -125,7 +125,7 @@ static void dump_details(struct ui *u, struct json_writer *w)
 
 static void dump_field(const struct ui *u, struct json_writer *w)
 {
-    static const char *const kinds[] = {NULL, "search", "goto", "queue"};
+    static const char *const kinds[] = {NULL, "search", "goto", "queue", "bookmark", "command"};
     const struct field *f = &u->private->field;
     text_member(w, "field", kinds[f->kind]);
     text_member(w, "field_text", f->text);
@@ -227,6 +227,8 @@ void ui_dump(struct ui *u, struct json_writer *w)
     dump_picture(u, w);
     dump_legend(u, w);
     range_dump(u, w);
+    bookmarks_dump(u, w);
+    menu_dump(u, w);
     dump_details(u, w);
     if (u->layout.axis.h > 0) {
         json_write_key(w, "axis");

@@ -1,4 +1,4 @@
-/* field.c - the text field in the status line: search, go to a time, run until the queue is longer.
+/* field.c - the text field in the status line: search, go to a time, run until the queue is longer, name a bookmark, find a command.
  *
  * A search is applied as it is typed; while it is no valid one the last valid stays, and the status line says what is wrong.
  * Enter keeps it and selects the first match; Esc brings the search back that was there before.
@@ -49,9 +49,16 @@ static void search_again(struct ui *u)
     free(f->error);
     f->error = NULL;
     if (f->kind == FIELD_SEARCH) ui_filter(u, f->text, &f->error);
+    u->private->menu.at = 0;
 }
 
 /* ---- open and close ---- */
+
+static void begin_with(struct field *f, const char *text)
+{
+    snprintf(f->text, FIELD_BYTES, "%s", text);
+    f->n = f->caret = strlen(f->text);
+}
 
 void act_field(struct ui *u, int kind)
 {
@@ -60,13 +67,13 @@ void act_field(struct ui *u, int kind)
     *f = (struct field){.kind = (enum field_kind)kind};
     if (kind == FIELD_SEARCH) {
         snprintf(f->before, FIELD_BYTES, "%s", u->filter_text);
-        snprintf(f->text, FIELD_BYTES, "%s", u->filter_text);
-        f->n = f->caret = strlen(f->text);
+        begin_with(f, u->filter_text);
     }
+    if (kind == FIELD_BOOKMARK && bookmark_here(u)) begin_with(f, bookmark_here(u));
     u->dirty = true;
 }
 
-static void field_close(struct ui *u)
+void field_close(struct ui *u)
 {
     struct field *f = &u->private->field;
     free(f->error);
@@ -138,6 +145,11 @@ static void field_enter(struct ui *u)
         break;
     case FIELD_GOTO: done = goto_time(u, f); break;
     case FIELD_QUEUE: done = until_queue(u, f); break;
+    case FIELD_BOOKMARK:
+        bookmark_put(u, f->text);
+        done = true;
+        break;
+    case FIELD_COMMAND: /* menu.c */
     case FIELD_NONE: break;
     }
     if (done) field_close(u);

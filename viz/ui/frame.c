@@ -195,7 +195,7 @@ static void tabs_draw(struct ui *u, struct draw_list *d, struct box b)
         x += tab.w;
     }
     struct text_style hint = {.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT};
-    if (x + 12 * t->font_size < b.x + b.w) ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, hint, "? keys    / search");
+    if (x + 12 * t->font_size < b.x + b.w) ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, hint, "? keys    / search    : commands");
 }
 
 /* The first line of the notes; all of them are in the details when nothing is selected. */
@@ -309,6 +309,8 @@ void ui_draw(struct ui *u, struct draw_list *d)
     status_draw(u, d, l->status);
     if (u->help)
         overlay_help(u, d);
+    else if (u->private->menu.kind != MENU_NONE)
+        menu_draw(u, d);
     else
         overlay_tooltip(u, d);
     u->dirty = false;

@@ -36,6 +36,7 @@ static void on_key(struct ui *u, int key, unsigned mods)
     struct ui_private *p = u->private;
     u->message[0] = 0;
     u->dirty = true;
+    if (menu_key(u, key, mods)) return;
     if (p->field.kind != FIELD_NONE) {
         if (key >= UI_ESC) field_key(u, key, mods); /* printable ones come as text */
         return;
@@ -98,6 +99,7 @@ static void hit_do(struct ui *u, const struct hit *h)
     case AREA_TABS: act_view(u, (int)h->index); break;
     case AREA_LEGEND: legend_isolate(u, h->index); break;
     case AREA_DETAILS: details_follow(u, h->index); break;
+    case AREA_MENU: menu_click(u, h->index); break;
     default: break;
     }
 }
@@ -121,6 +123,11 @@ static void on_press(struct ui *u, const struct ui_event *e)
         return;
     }
     const struct hit *h = hit_at(u, e->x, e->y);
+    if (u->private->menu.kind != MENU_NONE && (!h || h->area != AREA_MENU)) {
+        menu_close(u);
+        field_close(u);
+        return;
+    }
     if (h && e->button == UI_BUTTON_LEFT) {
         struct hit copy = *h;
         hit_do(u, &copy);

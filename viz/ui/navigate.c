@@ -191,6 +191,11 @@ void act_vertical(struct ui *u, int direction)
 
 void act_page(struct ui *u, int direction)
 {
+    if (u->help) {
+        if (direction > 0 || u->private->help_page > 0) u->private->help_page += (unsigned)direction;
+        u->dirty = true;
+        return;
+    }
     scroll_view(u, (float)direction * 20);
 }
 

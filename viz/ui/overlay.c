@@ -54,7 +54,8 @@ static void status_right(const struct ui *u, struct str *to)
 
 static void field_draw(struct ui *u, struct draw_list *d, struct box b)
 {
-    static const char *const names[] = {[FIELD_SEARCH] = "Search", [FIELD_GOTO] = "Go to", [FIELD_QUEUE] = "Run until more jobs wait than"};
+    static const char *const names[] = {[FIELD_SEARCH] = "Search", [FIELD_GOTO] = "Go to", [FIELD_QUEUE] = "Run until more jobs wait than",
+                                        [FIELD_BOOKMARK] = "Name of the bookmark", [FIELD_COMMAND] = "Command"};
     const struct field *f = &u->private->field;
     const struct theme *t = &u->theme;
     struct str head = {0};
@@ -173,6 +174,17 @@ static void sheet_head(struct sheet *s, const char *text)
     s->y += s->u->theme.line;
 }
 
+/* All of them in a line. */
+static void sheet_views(struct sheet *s)
+{
+    struct str keys = {0}, titles = {0};
+    str_printf(&keys, "1 to %u", n_view_kinds);
+    for (unsigned i = 0; i < n_view_kinds; i++) str_printf(&titles, "%s%s", i ? ", " : "", view_kinds[i]->title);
+    sheet_line(s, str_text(&keys), str_text(&titles));
+    str_free(&keys);
+    str_free(&titles);
+}
+
 static void sheet_walk(struct sheet *s)
 {
     s->x = s->box.x;
@@ -181,9 +193,10 @@ static void sheet_walk(struct sheet *s)
         sheet_head(s, action_group_names[g]);
         for (unsigned i = 0; i < N_ACTIONS; i++) {
             struct str keys = {0};
-            if (actions[i].group != g || (i >= DO_VIEW_1 && i <= DO_VIEW_7 && i - DO_VIEW_1 >= n_view_kinds)) continue;
+            if (actions[i].group != g || (i > DO_VIEW_1 && i <= DO_VIEW_7)) continue;
             action_keys(&actions[i], &keys);
-            sheet_line(s, str_text(&keys), i >= DO_VIEW_1 && i <= DO_VIEW_7 ? view_kinds[i - DO_VIEW_1]->title : actions[i].help);
+            if (i == DO_VIEW_1) sheet_views(s);
+            else sheet_line(s, str_text(&keys), actions[i].help);
             str_free(&keys);
         }
     }
@@ -211,6 +224,12 @@ static void widest(const struct ui *u, float *keys, float *help)
     }
 }
 
+/* What does not fit stands on further pages. */
+static unsigned help_pages(const struct sheet *s, float columns)
+{
+    return (unsigned)fmaxf(1, ceilf((s->x - s->box.x + s->column / 2) / s->column / columns));
+}
+
 void overlay_help(struct ui *u, struct draw_list *d)
 {
     const struct theme *t = &u->theme;
@@ -219,13 +238,16 @@ void overlay_help(struct ui *u, struct draw_list *d)
     struct sheet s = {.u = u, .keys = keys + 2 * t->pad, .column = keys + help + 6 * t->pad};
     s.box = (struct box){2 * edge, 2 * edge, u->w - 4 * edge, u->h - 4 * edge};
     /* as many columns as there is room, then as low as they allow */
-    float columns = fmaxf(1, floorf(s.box.w / s.column)), lines = N_ACTIONS + 14;
+    float columns = fmaxf(1, floorf(s.box.w / s.column)), lines = N_ACTIONS + 8;
     if (columns * s.column > s.box.w) s.column = s.box.w;
-    for (float h = ceilf(lines / columns) * t->line; h <= u->h - 4 * edge; h += t->line) {
-        s.box.h = h;
+    float most = s.box.h;
+    for (float h = ceilf(lines / columns) * t->line;; h += t->line) {
+        s.box.h = fminf(h, most);
         sheet_walk(&s);
-        if (s.x < s.box.x + (columns - 0.5f) * s.column) break;
+        if (h >= most || s.x < s.box.x + (columns - 0.5f) * s.column) break;
     }
+    unsigned pages = help_pages(&s, columns), *page = &u->private->help_page;
+    if (*page >= pages) *page = pages - 1;
     s.box.w = columns * s.column;
     s.box.x = roundf((u->w - s.box.w) / 2);
     s.box.y = roundf((u->h - s.box.h) / 2);
@@ -235,6 +257,13 @@ void overlay_help(struct ui *u, struct draw_list *d)
     draw_frame(d, b, t->role[ROLE_ACCENT], 2);
     s.d = d;
     draw_clip(d, b);
+    s.box.x -= (float)*page * s.box.w;
     sheet_walk(&s);
     draw_unclip(d);
+    if (pages == 1) return;
+    struct str more = {0};
+    str_printf(&more, "page %u of %u: PgUp, PgDn", *page + 1, pages);
+    struct text_style style = {.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = b.w - 2 * t->pad};
+    ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y + b.h - edge, 0, edge}, style, str_text(&more));
+    str_free(&more);
 }

@@ -7,6 +7,7 @@
  * colours.c   colours by state, job, queue, team        legend.c    its entries
  * details.c   what is selected, in lines                details_range.c the range and the second cursor
  * frame.c     the window around the views
+ * bookmarks.c moments and ranges with a name            menu.c      lists to choose from
  * overlay.c   help, tooltip                             dump.c      the state as JSON        script.c    --script
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -35,7 +36,7 @@ void history_note(struct ui *);  /* call before view, window, show or selection 
 
 /* ---- the text field ---- */
 
-enum field_kind { FIELD_NONE, FIELD_SEARCH, FIELD_GOTO, FIELD_QUEUE };
+enum field_kind { FIELD_NONE, FIELD_SEARCH, FIELD_GOTO, FIELD_QUEUE, FIELD_BOOKMARK, FIELD_COMMAND };
 enum { FIELD_BYTES = 256 };
 struct field {
     enum field_kind kind;
@@ -45,6 +46,7 @@ struct field {
 };
 void field_key(struct ui *, int key, unsigned mods);
 void field_text(struct ui *, const char *text);
+void field_close(struct ui *);
 void filter_apply(struct ui *);                             /* passes[] anew */
 
 enum until { UNTIL_FAILURE, UNTIL_PREEMPTION, UNTIL_QUEUE };
@@ -62,7 +64,7 @@ struct pointer {
     float rows;       /* scrolled so far by this drag, in pixels */
 };
 
-enum area { AREA_BODY, AREA_DETAILS, AREA_LEGEND, AREA_TABS, N_AREAS };
+enum area { AREA_BODY, AREA_DETAILS, AREA_LEGEND, AREA_TABS, N_AREAS, AREA_MENU = N_AREAS /* not for Tab */ };
 struct hit {
     struct box box;
     enum area area; /* of the thing: a tab, an entry of the legend, a link of the details */
@@ -129,6 +131,33 @@ void details_range(struct ui *, struct details *);
 unsigned details_links(struct ui *);
 void details_follow(struct ui *, unsigned link);
 
+/* ---- bookmarks ---- */
+
+struct bookmark {
+    int64_t from_ns, to_ns; /* equal: a moment */
+    char name[FIELD_BYTES];
+};
+typedef ARRAY(struct bookmark) bookmark_list;
+const char *bookmark_here(const struct ui *);     /* the name of the one that K would set; NULL: there is none yet */
+void bookmark_put(struct ui *, const char *name); /* of the range, else of the cursor's moment */
+void bookmark_remove(struct ui *, size_t);
+void bookmark_show(struct ui *, size_t);
+void bookmark_when(const struct ui *, const struct bookmark *, struct str *);
+void bookmarks_dump(const struct ui *, struct json_writer *);
+
+/* ---- lists to choose from ---- */
+
+enum menu_kind { MENU_NONE, MENU_COMMANDS, MENU_BOOKMARKS };
+struct menu {
+    enum menu_kind kind;
+    unsigned at; /* the chosen row */
+};
+bool menu_key(struct ui *, int key, unsigned mods); /* true: taken */
+void menu_click(struct ui *, unsigned index);
+void menu_close(struct ui *);
+void menu_draw(struct ui *, struct draw_list *);
+void menu_dump(const struct ui *, struct json_writer *);
+
 /* ---- the range, and the second cursor ---- */
 
 void range_set(struct ui *, int64_t a, int64_t b); /* in any order; cut to the run; nothing between: none */
@@ -145,6 +174,9 @@ struct ui_private {
     int prefix;                /* first key of a two-key chord; 0 */
     struct field field;
     struct pointer pointer;
+    bookmark_list bookmarks;   /* in order of their begin */
+    struct menu menu;
+    unsigned help_page;
     enum area area;
     unsigned item;             /* focused thing of the area */
     ARRAY(struct hit) hits;

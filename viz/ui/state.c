@@ -84,6 +84,7 @@ void ui_destroy(struct ui *u)
     array_free(&p->forward);
     array_free(&p->hits);
     array_free(&p->deltas);
+    array_free(&p->bookmarks);
     free(p->field.error);
     draw_destroy(p->list);
     memo_free_all(&u->memos);

@@ -185,6 +185,7 @@ void time_axis_draw(const struct ui *u, struct draw_list *d, struct box axis, st
         }
         str_free(&s);
     }
+    axis_flags_draw(u, d, axis, plot);
     axis_labels_draw(&named, d, base);
 }
 

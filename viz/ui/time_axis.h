@@ -28,7 +28,7 @@ const char *time_parse(const char *text, int64_t *ns);
 void time_axis_draw(const struct ui *, struct draw_list *, struct box axis, struct box plot);
 void time_axis_grid(const struct ui *, struct draw_list *, struct box plot);
 
-/* The moments that are named on the axis: cursor, second cursor, length between them. */
+/* The moments that are named on the axis: cursor, second cursor, length between them, bookmarks; and the flags of these. */
 enum { AXIS_LABELS = 64 };
 struct axis_label {
     struct box box;
@@ -41,6 +41,7 @@ struct axis_labels {
 };
 void axis_labels(const struct ui *, struct box axis, struct box plot, struct axis_labels *);
 bool axis_labels_cover(const struct axis_labels *, float x0, float x1, float pad);
+void axis_flags_draw(const struct ui *, struct draw_list *, struct box axis, struct box plot);
 void axis_labels_draw(const struct axis_labels *, struct draw_list *, float base);
 
 /* The labels of the ticks, as an array of texts. */
