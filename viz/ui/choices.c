@@ -179,6 +179,7 @@ void act_swap(struct ui *u, int unused)
     memo_free_all(&u->memos); /* kept by the place of a run */
     u->selection.run ^= 1;
     u->private->until.run ^= 1;
+    for (unsigned i = 0; i < u->n_pins; i++) u->pins[i].run ^= 1;
     swap_moments(&u->private->back);
     swap_moments(&u->private->forward);
     pairs_update(u);

@@ -25,7 +25,7 @@
 #include "viz/model/scene.h"
 #include "viz/ui/filter.h"
 
-enum { UI_MAX_RUNS = 2 };
+enum { UI_MAX_RUNS = 2, UI_MAX_PINS = 16 };
 
 enum ui_event_kind { UI_KEY, UI_TEXT, UI_WHEEL, UI_PRESS, UI_RELEASE, UI_MOVE, UI_RESIZE, UI_QUIT };
 enum ui_mods { UI_SHIFT = 1, UI_CTRL = 2, UI_ALT = 4 };
@@ -68,6 +68,9 @@ struct ui_run {
     bool *passes;              /* by job: whether the filter lets it through; recomputed with it */
 };
 
+/* A row that stays at the top of the Gantt. place: gantt_focus of gantt_rows.h, numbers of jobs as in that run. */
+struct ui_pin { unsigned run, place; };
+
 /* Where things are; a part that is not shown has no height or width. body: for the views; panes share it, with the
  * ribbon of differences between them. */
 struct ui_layout { struct box window, title, tabs, notes, legend, body, ribbon, details, axis, status; };
@@ -97,6 +100,8 @@ struct ui {
     unsigned ledger_by;        /* ledger: enum ledger_by of views/ledger.c */
     struct hmap *collapsed;    /* racks and nodes that are folded: key of gantt.h */
     float scroll[16];          /* of each view, in its own rows or pixels */
+    struct ui_pin pins[UI_MAX_PINS];
+    unsigned n_pins;
     unsigned focus;            /* row or item with the keyboard focus, of the view */
     struct filter *filter;     /* NULL: none */
     const char *filter_text;

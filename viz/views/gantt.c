@@ -82,6 +82,7 @@ bool gantt_sight_begin(struct gantt_sight *g, struct ui *u, const struct pane *p
     g->lane = (struct box){plot.x, plot.y, plot.w, lane};
     g->area = (struct box){plot.x, plot.y + lane + 2, plot.w, fmaxf(1, plot.h - lane - 2)};
     if (nothing(u, g->run->scene, why, what)) return false;
+    gantt_pins_make(g);
     struct gantt_want want = want_of(g);
     gantt_rows_make(&g->rows, &want);
     g->scroll = fmaxf(0, fminf(u->scroll[SLOT_GANTT], most_scroll(g)));
@@ -115,6 +116,7 @@ static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)
         gantt_paint(&g, d);
         gantt_names(&g, d);
     }
+    gantt_pins_draw(&g, d);
     gantt_sight_end(&g);
 }
 
@@ -218,16 +220,31 @@ static bool hover_lane(struct gantt_sight *g, float x, struct hover *out)
     return true;
 }
 
+static bool hover_row(struct gantt_sight *g, float x, float y, struct hover *out)
+{
+    struct hit h;
+    if (!find(g, x, y, &h)) return false;
+    tell(g, &h, out->text);
+    out->selection = selection_of(g, &h);
+    return true;
+}
+
 static bool hover(struct ui *u, const struct pane *pane, float x, float y, struct hover *out)
 {
     struct gantt_sight g;
-    struct hit h;
     const char *why, *what;
+    unsigned pin;
     if (!gantt_sight_begin(&g, u, pane, &why, &what)) return false;
-    bool found = widget_in(g.lane, x, y) ? hover_lane(&g, x, out) : find(&g, x, y, &h);
-    if (found && !widget_in(g.lane, x, y)) {
-        tell(&g, &h, out->text);
-        out->selection = selection_of(&g, &h);
+    bool found = false;
+    if (widget_in(g.lane, x, y)) {
+        found = hover_lane(&g, x, out);
+    } else if (gantt_pin_at(&g, y, &pin)) {
+        struct gantt_sight one;
+        gantt_pin_sight(&g, pin, &one);
+        found = hover_row(&one, x, y, out);
+        gantt_sight_end(&one);
+    } else {
+        found = hover_row(&g, x, y, out);
     }
     gantt_sight_end(&g);
     return found;
@@ -261,12 +278,26 @@ static struct gantt_item name_at(const struct gantt_sight *g, float x, float y)
     return i;
 }
 
+/* The name of a pinned row leads to its place among the others. */
+static bool click_pin(struct gantt_sight *g, float x, float y)
+{
+    unsigned k;
+    if (!widget_in(g->gutter, x, y) || !gantt_pin_at(g, y, &k)) return false;
+    g->ui->focus = gantt_focus(g->pins[k]);
+    show_place(g, g->pins[k]);
+    return true;
+}
+
 static bool click(struct ui *u, const struct pane *pane, float x, float y, unsigned mods)
 {
     struct gantt_sight g;
     const char *why, *what;
     (void)mods;
     if (!gantt_sight_begin(&g, u, pane, &why, &what)) return false;
+    if (click_pin(&g, x, y)) {
+        gantt_sight_end(&g);
+        return true;
+    }
     bool taken = widget_in(g.gutter, x, y) && y >= g.area.y && g.rows.set == SCENE_GPUS;
     struct gantt_item i = taken ? name_at(&g, x, y) : (struct gantt_item){GANTT_NONE, 0};
     gantt_sight_end(&g);
@@ -402,6 +433,9 @@ static bool on_key(struct gantt_sight *g, int k, unsigned mods)
     case UI_PAGE_UP: page(g, -g->area.h * 0.9f); return true;
     case UI_PAGE_DOWN: page(g, g->area.h * 0.9f); return true;
     case UI_ENTER: return tree && enter(g, at);
+    case 'p':
+        gantt_pin(g, !shift);
+        return true;
     default: return false;
     }
 }
@@ -439,6 +473,16 @@ static void dump(struct ui *u, const struct pane *pane, struct json_writer *w)
     gantt_sight_end(&g);
 }
 
+static const struct view_key keys[] = {
+    {"Up, Down", "choose a row"},
+    {"Left, Right", "fold, unfold; further out or in"},
+    {"Shift+Left, Right", "fold all racks, or none"},
+    {"Shift+Up, Down", "higher or lower rows"},
+    {"P", "pin the chosen row on top; again: let it go"},
+    {"Shift+P", "pin the selected job, GPU or node"},
+    {NULL, NULL},
+};
+
 const struct view_kind view_gantt = {.name = "gantt",
                                      .title = "Gantt",
                                      .axis = AXIS_TIME,
@@ -449,4 +493,5 @@ const struct view_kind view_gantt = {.name = "gantt",
                                      .click = click,
                                      .wheel = wheel,
                                      .dump = dump,
-                                     .legend = LEGEND_ROWS};
+                                     .legend = LEGEND_ROWS,
+                                     .keys = keys};

@@ -175,12 +175,11 @@ static void outline(struct painter *p)
 
 /* ---- the lane of failures ---- */
 
-static void paint_lane(struct painter *p)
+static void paint_lane(const struct gantt_sight *g, struct draw_list *d)
 {
-    const struct gantt_sight *g = p->g;
     const struct scene *s = g->run->scene;
     const struct gantt_failures *f = gantt_failures(g->ui, g->pane->run);
-    draw_rect(p->d, g->lane, ROLE_PANEL);
+    draw_rect(d, g->lane, ROLE_PANEL);
     for (size_t i = 0; i < f->n; i++) {
         const struct record *e = &s->events[f->events[i]];
         if (e->time_ns < g->ui->from_ns || e->time_ns >= g->ui->to_ns) continue;
@@ -188,7 +187,7 @@ static void paint_lane(struct painter *p)
         size_t last = i; /* those that share the pixel are drawn once */
         while (last + 1 < f->n && floorf(ui_x_of(g->ui, g->lane, s->events[f->events[last + 1]].time_ns)) <= x) last++;
         bool seen = e->job < 0 || ui_job_passes(g->ui, g->pane->run, e->job);
-        draw_fill(p->d, (struct box){x - 1, g->lane.y + 1, 3, g->lane.h - 2}, seen ? p->failure : g->ui->theme.role[ROLE_GREYED], PATTERN_HATCH);
+        draw_fill(d, (struct box){x - 1, g->lane.y + 1, 3, g->lane.h - 2}, g->ui->theme.role[seen ? ROLE_FAILURE : ROLE_GREYED], PATTERN_HATCH);
         i = last;
     }
 }
@@ -207,7 +206,7 @@ static void paint_row(struct painter *p, const struct gantt_row *r)
     if (p->chosen) choose_row(p, r, row);
 }
 
-void gantt_paint(struct gantt_sight *g, struct draw_list *d)
+void gantt_paint_rows(struct gantt_sight *g, struct draw_list *d)
 {
     struct painter p = {.g = g, .d = d, .w = (unsigned)roundf(g->area.w), .h = (unsigned)roundf(g->area.h), .last = {.show = SHOW_NOTHING}};
     p.background = g->ui->theme.role[ROLE_BACKGROUND];
@@ -215,7 +214,6 @@ void gantt_paint(struct gantt_sight *g, struct draw_list *d)
     for (unsigned show = 0; show < N_SHOWS; show++) p.patterns[show] = theme_look(&g->ui->theme, show).pattern;
     p.job = ui_selected_job(g->ui, g->pane->run);
     if (p.w == 0 || p.h == 0) return;
-    paint_lane(&p);
     draw_clip(d, g->area);
     p.raster = draw_raster(d, g->area);
     p.cells = xcalloc(p.w, sizeof *p.cells);
@@ -225,4 +223,11 @@ void gantt_paint(struct gantt_sight *g, struct draw_list *d)
     draw_unclip(d);
     free(p.cells);
     free(p.chosen);
+}
+
+void gantt_paint(struct gantt_sight *g, struct draw_list *d)
+{
+    if (g->area.w < 1) return;
+    paint_lane(g, d);
+    gantt_paint_rows(g, d);
 }

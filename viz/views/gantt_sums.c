@@ -123,6 +123,19 @@ static void dump_rows(const struct gantt_sight *g, struct json_writer *w)
     json_write_end(w);
 }
 
+static void dump_pins(const struct gantt_sight *g, struct json_writer *w)
+{
+    json_write_key(w, "pinned");
+    json_write_array(w);
+    for (unsigned k = 0; k < g->n_pins; k++) {
+        struct gantt_sight pin;
+        gantt_pin_sight(g, k, &pin);
+        for (struct gantt_row r = {0}; gantt_row_next(&pin.rows, 0, pin.area.h, &r);) dump_row(&pin, &r, w);
+        gantt_sight_end(&pin);
+    }
+    json_write_end(w);
+}
+
 static void dump_failures(const struct gantt_sight *g, struct json_writer *w)
 {
     const struct scene *s = g->run->scene;
@@ -170,6 +183,7 @@ void gantt_dump(struct gantt_sight *g, struct json_writer *w)
     dump_sums(w, &all, g->rows.set == SCENE_JOBS);
     json_write_end(w);
     dump_failures(g, w);
+    dump_pins(g, w);
     dump_rows(g, w);
     str_free(&focus);
 }
