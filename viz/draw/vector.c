@@ -17,7 +17,7 @@ bool vector_write(const struct draw_list *d, const char *path, char **err)
     }
     if (svg) {
         str_append(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        vector_svg(d, "", &out);
+        vector_svg(d, NULL, "", &out);
     } else {
         vector_pdf(d, &out);
     }

@@ -1,7 +1,10 @@
 /* vector.h - the vector back end: a draw list as SVG or PDF, or as SVG text for a page of HTML.
  *
  *     if (!vector_write(list, "out.svg", &err)) ...     // by the ending: .svg, .pdf; err (to free): I/O, another ending
- *     vector_svg(list, "p1-", &html);                    // appends an <svg> element; its ids begin with the prefix
+ *     vector_svg(list, NULL, "p1-", &html);              // appends an <svg> element; its ids begin with the prefix
+ *
+ * With inks (inks.h) the list holds these, and a page has one style for all of its pictures; in place of one image there are two then, of the classes
+ * "only-light" and "only-dark".
  *
  * PDF is cairo's. SVG is written from the list itself, since cairo's SVG turns texts into outlines of glyphs, ten times the size, which nobody can
  * search or copy. Here a text is a <text> with its family, size and the width that the layout counted on (textLength), so that it fits
@@ -21,11 +24,12 @@
 
 #include "base/str.h"
 #include "viz/draw/draw.h"
+#include "viz/draw/inks.h"
 
 enum { RASTER_RECTS_MAX = 4000 };
 
 bool vector_write(const struct draw_list *, const char *path, char **err);
-void vector_svg(const struct draw_list *, const char *prefix, struct str *);
+void vector_svg(const struct draw_list *, struct inks *, const char *prefix, struct str *);
 /* The bytes of a PDF file of one page. */
 void vector_pdf(const struct draw_list *, struct str *);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hmap.h"
+#include "base/mem.h"
 #include "viz/draw/pixels.h"
 #include "viz/draw/raster_rects.h"
 #include "viz/draw/strokes.h"
@@ -16,6 +17,7 @@
 
 struct svg {
     const struct draw_list *d;
+    struct inks *inks; /* NULL: colours are colours */
     const char *prefix;
     struct str *out;
     struct hmap clips, patterns; /* those that are defined; a pattern's key: colour << 8 | pattern */
@@ -54,9 +56,14 @@ static void put_attribute(struct str *out, const char *name, float x)
     str_append_char(out, '"');
 }
 
-/* fill="#0a5fb0" fill-opacity=".14" */
-static void put_colour(struct str *out, const char *name, uint32_t argb)
+/* fill="#0a5fb0" fill-opacity=".14"; fill="var(--k7)" */
+static void put_colour(struct svg *s, const char *name, uint32_t argb)
 {
+    struct str *out = s->out;
+    if (s->inks) {
+        str_printf(out, " %s=\"var(--k%u)\"", name, inks_name(s->inks, argb));
+        return;
+    }
     str_printf(out, " %s=\"#%06x\"", name, argb & 0xffffff);
     if (argb >> 24 != 255) str_printf(out, " %s-opacity=\"%.3g\"", name, (argb >> 24) / 255.0);
 }
@@ -135,20 +142,20 @@ static void define_pattern(struct svg *s, uint32_t argb, uint32_t pattern)
         s->out,
         "<pattern id=\"%sp%llx\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 0h8v8h-8z\"",
         s->prefix, (unsigned long long)key);
-    put_colour(s->out, "fill", argb);
+    put_colour(s, "fill", argb);
     str_append(s->out, "/><path d=\"");
     for (unsigned i = 0; i < k->n; i++)
         str_printf(s->out, "M%g %gL%g %g", (double)k->v[i].x0, (double)k->v[i].y0, (double)k->v[i].x1,
                    (double)k->v[i].y1);
     str_append_char(s->out, '"');
-    put_colour(s->out, "stroke", theme_pattern_tone(argb));
+    put_colour(s, "stroke", s->inks ? inks_tone(s->inks, argb) : theme_pattern_tone(argb));
     str_printf(s->out, " stroke-width=\"%g\"/></pattern>\n", (double)k->width);
 }
 
 static void put_fill(struct svg *s, uint32_t argb, uint32_t pattern)
 {
     if (pattern == PATTERN_SOLID)
-        put_colour(s->out, "fill", argb);
+        put_colour(s, "fill", argb);
     else
         str_printf(s->out, " fill=\"url(#%sp%llx)\"", s->prefix, (unsigned long long)((uint64_t)argb << 8 | pattern));
 }
@@ -191,7 +198,7 @@ static void put_frame(struct svg *s, const struct item *i)
     if (!joins(s, i)) {
         end_path(s);
         str_append(s->out, "<path fill=\"none\"");
-        put_colour(s->out, "stroke", i->argb);
+        put_colour(s, "stroke", i->argb);
         if (w > 1) str_printf(s->out, " stroke-width=\"%d\"", w);
         str_append(s->out, " d=\"");
         s->open = *i;
@@ -265,7 +272,7 @@ static void put_path(struct svg *s, const struct item *i)
         str_append(s->out, "/>\n");
         return;
     }
-    put_colour(s->out, "stroke", i->argb);
+    put_colour(s, "stroke", i->argb);
     put_attribute(s->out, "stroke-width", i->path.width);
     str_append(s->out, " stroke-linejoin=\"round\"/>\n");
 }
@@ -281,7 +288,7 @@ static void put_text_item(struct svg *s, const struct item *i)
     use_clip_around(s, i, ink);
     end_path(s);
     str_printf(s->out, "<text x=\"%d\" y=\"%d\"", i->text.x, i->text.y);
-    put_colour(s->out, "fill", i->argb);
+    put_colour(s, "fill", i->argb);
     if (i->text.size != s->d->theme->font_size) put_attribute(s->out, "font-size", i->text.size);
     if (i->text.face == FACE_BOLD) str_append(s->out, " font-weight=\"bold\"");
     if (i->text.face == FACE_MONO) str_append(s->out, " font-family=\"" MONO_FAMILY "\"");
@@ -314,20 +321,41 @@ static void put_rects(struct svg *s, const struct raster_rects *r)
     }
 }
 
-static void put_image(struct svg *s, const struct item *i, const struct raster *r)
+static void put_image(struct svg *s, const struct item *i, unsigned w, unsigned h, const uint32_t *argb, const char *class)
 {
     struct str png = {0};
-    png_append(&png, r->argb, r->w, r->h, true);
-    use_clip_around(s, i, (struct area){i->raster.x, i->raster.y, i->raster.x + (int)r->w, i->raster.y + (int)r->h});
+    png_append(&png, argb, w, h, true);
+    use_clip_around(s, i, (struct area){i->raster.x, i->raster.y, i->raster.x + (int)w, i->raster.y + (int)h});
     end_path(s);
+    str_append(s->out, "<image");
+    if (class) str_printf(s->out, " class=\"%s\"", class);
     str_printf(s->out,
-               "<image x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" image-rendering=\"pixelated\" "
+               " x=\"%d\" y=\"%d\" width=\"%u\" height=\"%u\" image-rendering=\"pixelated\" "
                "preserveAspectRatio=\"none\" "
                "xlink:href=\"data:image/png;base64,",
-               i->raster.x, i->raster.y, r->w, r->h);
+               i->raster.x, i->raster.y, w, h);
     put_base64(s->out, (const unsigned char *)png.s, png.n);
     str_append(s->out, "\"/>\n");
     str_free(&png);
+}
+
+/* One image, or one a theme. */
+static void put_images(struct svg *s, const struct item *i, const struct raster *r)
+{
+    if (!s->inks) {
+        put_image(s, i, r->w, r->h, r->argb, NULL);
+        return;
+    }
+    size_t n = (size_t)r->w * r->h;
+    uint32_t *light = xcalloc(2 * n, sizeof *light), *dark = light + n;
+    for (size_t k = 0; k < n; k++) {
+        struct ink ink = inks_of(s->inks, r->argb[k]);
+        light[k] = ink.light;
+        dark[k] = ink.dark;
+    }
+    put_image(s, i, r->w, r->h, light, "only-light");
+    put_image(s, i, r->w, r->h, dark, "only-dark");
+    free(light);
 }
 
 static void put_raster(struct svg *s, const struct item *i)
@@ -337,7 +365,7 @@ static void put_raster(struct svg *s, const struct item *i)
     if (raster_rects(r, i->raster.x, i->raster.y, s->d->clips.v[i->clip], RASTER_RECTS_MAX, &rects))
         put_rects(s, &rects);
     else
-        put_image(s, i, r);
+        put_images(s, i, r);
     array_free(&rects.all);
 }
 
@@ -353,9 +381,9 @@ static void put_item(struct svg *s, const struct item *i)
     }
 }
 
-void vector_svg(const struct draw_list *d, const char *prefix, struct str *out)
+void vector_svg(const struct draw_list *d, struct inks *inks, const char *prefix, struct str *out)
 {
-    struct svg s = {.d = d, .prefix = prefix, .out = out};
+    struct svg s = {.d = d, .inks = inks, .prefix = prefix, .out = out};
     str_printf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"%g\" "
                "height=\"%g\" "

@@ -120,12 +120,12 @@ void html_table_end(struct str *s)
 
 /* ---- the page ---- */
 
-void html_begin(struct str *s, const char *title)
+void html_begin(struct str *s, const char *title, const char *style)
 {
     str_append(s, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>");
     html_text(s, title);
-    str_printf(s, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", html_style);
+    str_printf(s, "</title>\n<style>\n%s%s</style>\n</head>\n<body>\n", html_style, style);
 }
 
 void html_end(struct str *s)

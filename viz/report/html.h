@@ -35,8 +35,8 @@ void html_number(struct str *, double value, const char *shown);
 void html_row_end(struct str *);
 void html_table_end(struct str *);
 
-/* The page around: up to the body's begin, and from its end; style and script are within. */
-void html_begin(struct str *, const char *title);
+/* The page around: up to the body's begin, and from its end; style and script are within; `style`: more of it. */
+void html_begin(struct str *, const char *title, const char *style);
 void html_end(struct str *);
 
 #endif

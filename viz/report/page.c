@@ -27,7 +27,8 @@ struct page {
     const char *warnings; /* of the readers; NULL */
     struct report report;
     struct compare compare; /* with two or more */
-    unsigned pictures;
+    struct album album;
+    int64_t moment; /* of the maps: one for all, so that they can be compared */
     struct str *out;
 };
 
@@ -157,7 +158,7 @@ static void answer(struct page *p)
 static struct studio *studio_of(struct page *p, size_t a, size_t b)
 {
     struct scene *scenes[2] = {p->scenes[a], p->scenes[b]};
-    return studio_open(scenes, a == b ? 1 : 2, p->text, &p->pictures);
+    return studio_open(scenes, a == b ? 1 : 2, p->text, &p->album);
 }
 
 static void difference(struct page *p, const struct compare_pair *pair)
@@ -202,8 +203,11 @@ static void over_time(struct page *p)
     not_pictured(p);
     for (size_t i = 0; i < p->n_pictured; i += pair ? 2 : 1) {
         struct studio *s = studio_of(p, i, pair ? i + 1 : i);
-        studio_curves(s, 0, p->out);
-        if (pair) studio_curves(s, 1, p->out);
+        if (i == 0) p->moment = studio_moment(s, 0);
+        studio_at(s, p->moment);
+        for (unsigned run = 0; run < (pair ? 2 : 1); run++) studio_gantt(s, run, p->out);
+        for (unsigned run = 0; run < (pair ? 2 : 1); run++) studio_map(s, run, p->out);
+        for (unsigned run = 0; run < (pair ? 2 : 1); run++) studio_curves(s, run, p->out);
         studio_ledger(s, p->out);
         if (p->n == 1) studio_waits(s, p->out);
         studio_close(s);
@@ -227,10 +231,6 @@ static void footer(struct page *p)
 
 static void write_page(struct page *p)
 {
-    struct str title = {0};
-    names_of(p, &title);
-    html_begin(p->out, str_text(&title));
-    str_free(&title);
     header(p);
     navigation(p);
     str_append(p->out, "<main>\n");
@@ -252,7 +252,23 @@ static void write_page(struct page *p)
     html_section_end(p->out);
     str_append(p->out, "</main>\n");
     footer(p);
-    html_end(p->out);
+}
+
+/* The body comes first, for the head has the colours of its pictures. */
+static void put_page(struct page *p, struct str *out)
+{
+    struct str title = {0}, inks = {0}, body = {0};
+    p->out = &body;
+    write_page(p);
+    names_of(p, &title);
+    inks_css(&p->album.inks, &inks);
+    html_begin(out, str_text(&title), str_text(&inks));
+    str_append_n(out, str_text(&body), body.n);
+    html_end(out);
+    inks_free(&p->album.inks);
+    str_free(&title);
+    str_free(&inks);
+    str_free(&body);
 }
 
 /* The first runs of those that are pictured: the tables read them from there, too. */
@@ -280,7 +296,7 @@ static bool read_runs(struct page *p, struct str *warnings, char **err)
 
 bool report_page(const struct approach_source *sources, size_t n, const struct text_engine *text, struct str *out, char **warnings, char **err)
 {
-    struct page p = {.n = n, .text = text, .out = out};
+    struct page p = {.n = n, .text = text};
     struct str said = {0};
     *err = NULL;
     p.sources = xcalloc(n + 1, sizeof *p.sources);
@@ -288,7 +304,7 @@ bool report_page(const struct approach_source *sources, size_t n, const struct t
     bool ok = read_runs(&p, &said, err);
     *warnings = said.n ? str_take(&said) : NULL;
     p.warnings = *warnings;
-    if (ok) write_page(&p);
+    if (ok) put_page(&p, out);
     if (ok && n > 1) compare_free(&p.compare);
     if (ok) report_free(&p.report);
     for (size_t i = 0; i < p.n_pictured; i++) scene_close(p.scenes[i]);

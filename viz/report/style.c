@@ -6,8 +6,10 @@
 
 /* clang-format off */
 const char html_style[] =
-":root{--text:#1b1f24;--dim:#57606a;--back:#ffffff;--panel:#f5f7f9;--line:#d0d7de;--accent:#0b5a9c;--better:#0b5a9c;--worse:#8a4b00}\n"
-"@media (prefers-color-scheme:dark){:root{--text:#e4e8ec;--dim:#a3adb7;--back:#14171b;--panel:#1c2127;--line:#39414a;--accent:#6cb6f5;--better:#6cb6f5;--worse:#f0b050}}\n"
+":root{--text:#1c2430;--dim:#535d6c;--back:#ffffff;--panel:#f6f7f9;--line:#c5cbd4;--accent:#0a5fb0;--better:#00629c;--worse:#914e00}\n"
+"@media screen and (prefers-color-scheme:dark){:root{--text:#e4e8ee;--dim:#a9b2be;--back:#15181d;--panel:#1b1f26;--line:#3d4551;--accent:#5aaeee;--better:#63bbee;--worse:#eaa61a}"
+".only-light{display:none}}\n"
+"@media not screen,(prefers-color-scheme:light){.only-dark{display:none}}\n"
 "*{box-sizing:border-box}\n"
 "html{scroll-padding-top:3.5rem}\n"
 "body{margin:0;color:var(--text);background:var(--back);font:15px/1.5 system-ui,'DejaVu Sans','Segoe UI',Roboto,Helvetica,Arial,sans-serif}\n"
@@ -38,7 +40,7 @@ const char html_style[] =
 "thead [aria-sort=ascending] button::after{content:' \\25B2'}thead [aria-sort=descending] button::after{content:' \\25BC'}\n"
 ".scroll{overflow-x:auto}\n"
 "figure{margin:1rem 0 1.75rem}\n"
-"figure .picture{overflow-x:auto;background:#fff;border:1px solid var(--line);border-radius:6px;padding:.75rem}\n"
+"figure .picture{overflow-x:auto;background:var(--back);border:1px solid var(--line);border-radius:6px;padding:.75rem}\n"
 "figure svg{display:block;max-width:100%;height:auto;min-width:44rem}\n"
 "figcaption{font-size:.9rem;margin-top:.4rem}\n"
 "footer{margin:3rem auto 2rem;font-size:.85rem;overflow-wrap:anywhere}\n"

@@ -93,8 +93,6 @@ void colours_free(struct colours *);
 void legend_entries(const struct ui *, legend_list *);
 unsigned legend_count(const struct ui *);
 void legend_isolate(struct ui *, unsigned entry); /* again: all */
-float legend_height(const struct ui *, float width);
-void legend_draw(struct ui *, struct draw_list *, struct box);
 
 /* ---- A and B ---- */
 
@@ -207,7 +205,6 @@ void ui_zoom(struct ui *, double factor);           /* at the pointer, or the cu
 void ui_window_quietly(struct ui *, int64_t from_ns, int64_t to_ns); /* not remembered */
 void ui_layout_make(struct ui *);
 void ui_hit(struct ui *, struct box, enum area, unsigned index);
-void ui_theme_set(struct ui *, unsigned index, float scale);
 void overlay_help(struct ui *, struct draw_list *);
 void overlay_tooltip(struct ui *, struct draw_list *);
 void status_draw(struct ui *, struct draw_list *, struct box);

@@ -132,6 +132,10 @@ void ui_draw(struct ui *, struct draw_list *);
 void ui_dump(struct ui *, struct json_writer *);
 bool ui_filter(struct ui *, const char *text, char **err); /* "": none; false: nothing changed, err (to free) says what is wrong */
 void ui_font_scale(struct ui *, float scale);              /* 1: type of 12 px */
+void ui_theme_set(struct ui *, unsigned index, float scale);
+/* The strip of colours and states of the present view, also for pictures without a frame; its height depends on the width. */
+float legend_height(const struct ui *, float width);
+void legend_draw(struct ui *, struct draw_list *, struct box);
 
 /* For views. */
 struct ui_run *ui_run(struct ui *, unsigned i);

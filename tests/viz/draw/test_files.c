@@ -215,7 +215,7 @@ static void svg_is_text_that_can_be_searched(void **state)
 {
     struct world *w = *state;
     struct str s = {0}, again = {0};
-    vector_svg(all_kinds(w), "p1-", &s);
+    vector_svg(all_kinds(w), NULL, "p1-", &s);
     expect_well_formed(str_text(&s));
     assert_non_null(strstr(s.s, ">a &lt;b&gt; &amp; \"c\" \xef\xbf\xbd\xef\xbf\xbd \xe2\x96\xb2</text>"));
     assert_non_null(strstr(s.s, ">]]&gt; x</text>"));
@@ -224,10 +224,54 @@ static void svg_is_text_that_can_be_searched(void **state)
     assert_int_equal(times(s.s, " id=\""), N_PATTERNS + 1);
     assert_int_equal(times(s.s, "<image "), 1); /* 9,000 colours; the other raster is paths */
     assert_int_equal(times(s.s, "crispEdges"), 2);
-    vector_svg(all_kinds(w), "p1-", &again);
+    vector_svg(all_kinds(w), NULL, "p1-", &again);
     assert_string_equal(s.s, again.s);
     str_free(&again);
     str_free(&s);
+}
+
+static struct draw_list *in_theme(struct world *w, struct theme *t, unsigned index, float shifted)
+{
+    struct draw_list *d = draw_create(w->text);
+    *t = theme_make(index, 1);
+    draw_begin(d, W, H, t);
+    draw_rect(d, (struct box){10, 10, 20, 20}, ROLE_BAR);
+    draw_rect(d, (struct box){10 + shifted, 40, 20, 20}, ROLE_SELECTION);
+    draw_fill(d, (struct box){40, 10, 20, 20}, t->hue[1], PATTERN_HATCH);
+    draw_text(d, 8, 100, &(struct text_style){0}, "text");
+    uint32_t *r = draw_raster(d, (struct box){80, 100, 2, 1});
+    r[0] = t->hue[2], r[1] = t->hue[2];
+    r = draw_raster(d, (struct box){10, 120, 100, 60}); /* of more colours than become rectangles */
+    for (uint32_t i = 0; i < 100 * 60; i++) r[i] = 0xff000000 | i * 7 << (8 * index);
+    return d;
+}
+
+/* Colours by theme.c's table: light, then dark. */
+static void svg_follows_the_page(void **state)
+{
+    struct world *w = *state;
+    struct theme themes[3];
+    struct inks inks = {0};
+    struct str s = {0}, css = {0};
+    struct draw_list *light = in_theme(w, &themes[0], 0, 0), *dark = in_theme(w, &themes[1], 1, 0), *other = in_theme(w, &themes[2], 1, 1);
+    assert_false(inks_take(&inks, light, other)); /* more than colours */
+    assert_true(inks_take(&inks, light, dark));
+    vector_svg(light, &inks, "p1-", &s);
+    expect_well_formed(str_text(&s));
+    assert_int_equal(times(s.s, "#"), 1); /* no colour, but the pattern's name */
+    assert_int_equal(times(s.s, "<image class=\"only-light\""), 1);
+    assert_int_equal(times(s.s, "<image class=\"only-dark\""), 1);
+    inks_css(&inks, &css);
+    /* ground, bar, selection, hue 1, its lines, text, hue 2: those of the image are not named */
+    assert_non_null(strstr(css.s, ":root{--k1:#ffffff;--k2:#eceff3;--k3:#0a63b824;--k4:#e69f00;"));
+    assert_non_null(strstr(css.s, "@media screen and (prefers-color-scheme:dark){:root{--k1:#15181d;--k2:#232830;--k3:#4aa3e82a;--k4:#df9c0a;"));
+    assert_int_equal(times(css.s, ":#"), 2 * 7);
+    draw_destroy(light);
+    draw_destroy(dark);
+    draw_destroy(other);
+    inks_free(&inks);
+    str_free(&s);
+    str_free(&css);
 }
 
 static void svg_places_are_exact(void **state)
@@ -241,7 +285,7 @@ static void svg_places_are_exact(void **state)
     draw_polyline(d, (struct point[]){{30, 30}, {40.126f, 29.5f}, {40.126f, 29.5f}, {50, 31}, {55, 31}, {60, 31}, {60, 30.7f}}, 7, 0x80445566, 1.5f);
     draw_unclip(d);
     struct str s = {0};
-    vector_svg(d, "", &s);
+    vector_svg(d, NULL, "", &s);
     assert_non_null(strstr(s.s, "<path fill=\"#112233\" d=\"M20 30h40v8h-40zM70 70h9v9h-9z\"/>")); /* cut by its clip; like its neighbour */
     assert_non_null(strstr(s.s, "<path fill=\"none\" stroke=\"#112233\" stroke-width=\"3\" d=\"M81.5 71.5h17v7h-17z\"/>"));
     assert_non_null(strstr(s.s, "<path d=\"M30 30l10.1-.5l9.9 1.5h10v-.3\""));
@@ -333,7 +377,7 @@ static void every_theme_paints_and_writes(void **state)
         assert_int_equal(p->argb[W * H - 1], w->theme.role[ROLE_BACKGROUND]);
         assert_memory_not_equal(p->argb, q->argb, sizeof(uint32_t) * W * H);
         memcpy(q->argb, p->argb, sizeof(uint32_t) * W * H);
-        vector_svg(w->d, "", &s);
+        vector_svg(w->d, NULL, "", &s);
         expect_well_formed(s.s);
         str_free(&s);
     }
@@ -400,6 +444,7 @@ int main(void)
         cmocka_unit_test(pngs_keep_alpha),
         cmocka_unit_test(what_cannot_be_written_is_told),
         cmocka_unit_test(svg_is_text_that_can_be_searched),
+        cmocka_unit_test(svg_follows_the_page),
         cmocka_unit_test(svg_places_are_exact),
         cmocka_unit_test(pdf_is_whole_and_the_same_twice),
         cmocka_unit_test(strokes_match_the_tiles),

@@ -24,17 +24,25 @@ def check(path):
             if element.get(key) is not None:
                 wrong.append("%s loads %s" % (element.tag, element.get(key)))
         for key, value in element.items():
-            if key.endswith("href") and not value.startswith("#"):
-                wrong.append("%s leads to %s" % (element.tag, value))
+            if key.endswith("href") and not value.startswith(("#", "data:image/png;base64,")):
+                wrong.append("%s leads to %s" % (element.tag, value[:80]))
             if key.endswith("href") and value.startswith("#") and value[1:] not in ids:
                 wrong.append("%s leads nowhere" % value)
             if key in ("aria-labelledby", "aria-describedby"):
                 wrong += ["label %s is not there" % i for i in value.split() if i not in ids]
             wrong += ["%s is not there" % i for i in re.findall(r"url\(#([^)]+)\)", value) if i not in ids]
+    inks = set(re.findall(r"var\((--k\d+)\)", text))
     style = "".join(e.text or "" for e in root.iter("style"))
     if "url(" in style or "@import" in style:
         wrong.append("the style loads something")
+    themes = [t for t in re.findall(r":root\{([^}]*)\}", style) if "--k" in t]
+    if inks and len(themes) != 2:
+        wrong.append("the pictures' colours are not there in two themes")
+    for theme in themes:
+        wrong += ["colour %s is not there" % k for k in sorted(inks - set(re.findall(r"(--k\d+):", theme)))]
     for picture in root.iter(SVG + "svg"):
+        wrong += ["a picture does not follow the theme: %s" % e.attrib for e in picture.iter()
+                  for key in ("fill", "stroke") if e.get(key, "none").startswith("#")]
         if not [c for c in picture if c.tag == SVG + "title" and c.text]:
             wrong.append("a picture has no title")
     for table in root.iter("table"):

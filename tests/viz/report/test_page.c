@@ -19,8 +19,10 @@
 #include "run/record.h"
 #include "study/sources.h"
 #include "tests/support/make_runs.h"
+#include "viz/draw/theme.h"
 #include "viz/report/html.h"
 #include "viz/report/page.h"
+#include "viz/report/style.h"
 
 struct made {
     char top[48];
@@ -158,12 +160,44 @@ static void test_names_of_others_cannot_break_the_page(void **state)
     unmake(&m);
 }
 
+/* "--dim:#535d6c" of the n-th theme in the style. */
+static uint32_t page_colour(const char *style, int theme, const char *name)
+{
+    struct str key = {0};
+    uint32_t rgb = 0;
+    str_printf(&key, "--%s:#", name);
+    for (int i = 0; i <= theme; i++) {
+        style = strstr(style, ":root{");
+        assert_non_null(style);
+        style += i < theme;
+    }
+    const char *at = strstr(style, str_text(&key));
+    assert_true(at && at < strchr(style, '}'));
+    rgb = (uint32_t)strtoul(at + key.n, NULL, 16);
+    str_free(&key);
+    return 0xff000000 | rgb;
+}
+
+/* WCAG 2.1, 1.4.3: 4.5 for text on both grounds, in both themes; and the grounds are those of the pictures. */
+static void test_contrast(void **state)
+{
+    static const char *const texts[] = {"text", "dim", "accent", "better", "worse"}, *const grounds[] = {"back", "panel"};
+    (void)state;
+    for (int theme = 0; theme < 2; theme++) {
+        struct theme t = theme_make((unsigned)theme, 1);
+        assert_int_equal(page_colour(html_style, theme, "back"), t.role[ROLE_BACKGROUND]);
+        for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+            for (unsigned g = 0; g < 2; g++)
+                assert_true(theme_contrast(page_colour(html_style, theme, texts[i]), page_colour(html_style, theme, grounds[g])) >= 4.5f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages_are_well_formed), cmocka_unit_test(test_it_says_what_compare_says),
         cmocka_unit_test(test_the_demo_can_be_sent),  cmocka_unit_test(test_texts_are_escaped),
-        cmocka_unit_test(test_names_of_others_cannot_break_the_page),
+        cmocka_unit_test(test_names_of_others_cannot_break_the_page), cmocka_unit_test(test_contrast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
