@@ -13,8 +13,8 @@
 
 #include "base/units.h"
 
-/* The two things that a signal handler may touch. */
-static volatile sig_atomic_t told_to_hang, told_to_be_slow;
+/* The one thing that the signal handler touches. */
+static volatile sig_atomic_t told_to_be_slow;
 
 static const struct {
     const char *name;
@@ -88,8 +88,8 @@ void fault_play(const struct fault *f)
 
 static void on_signal(int signal)
 {
-    if (signal == SIGUSR1) told_to_hang = 1;
-    else told_to_be_slow = !told_to_be_slow;
+    if (signal == SIGUSR1) hang(0);
+    told_to_be_slow = !told_to_be_slow;
 }
 
 void fault_catch_signals(void)
@@ -97,11 +97,6 @@ void fault_catch_signals(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
-}
-
-void fault_hang_if_told(void)
-{
-    if (told_to_hang) hang(0);
 }
 
 double fault_told_factor(void)

@@ -8,7 +8,7 @@
  *     slow@120:2.5                 from then on computing takes so many times as long
  *     store-down@120:10s           saving fails for so long
  *
- * Signals: SIGUSR1 hangs for ever (as hang), SIGUSR2 makes computing twice as slow and, sent again, as fast as before.
+ * Signals: SIGUSR1 hangs for ever, where the process is, in a collective too; SIGUSR2 makes computing twice as slow and, sent again, as fast as before.
  * The rank is the one that the process was given when it first joined; each fault is played once in a process.
  * Whoever starts it again decides whether it gets the fault again.
  *
@@ -40,7 +40,6 @@ void fault_play(const struct fault *);
 
 /* Lets the signals do as said above. */
 void fault_catch_signals(void);
-void fault_hang_if_told(void);
 double fault_told_factor(void); /* 1, or 2 after SIGUSR2 */
 
 #endif

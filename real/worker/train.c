@@ -191,7 +191,6 @@ static bool save(struct training *t, bool wait)
 static void play_faults(struct training *t)
 {
     const struct train_options *o = t->options;
-    fault_hang_if_told();
     for (size_t i = 0; i < o->n_faults; i++) {
         struct fault *f = &o->faults[i];
         bool due = f->kind == FAULT_SLOW ? t->step >= f->step : t->step == f->step && !f->played;

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/version.h"
+#include "real/worker/local_group.h"
 #include "real/worker/net.h"
 #include "real/worker/train.h"
 
@@ -352,23 +353,68 @@ static int run_world(struct settings *s, const struct world *w, const struct dat
     return code < 0 ? IO : code;
 }
 
+static int run_one(struct settings *s, const struct world *w, worker_opener *open)
+{
+    struct diag d = {0};
+    struct steplog log = {0};
+    int code = INPUT;
+    struct dataset *data = dataset_open(s->train.data, &d);
+    if (data && s->train.batch > data->shape.samples) {
+        diag_error(&d, s->train.data, 0, NULL, "has %u samples, fewer than a batch of %u", data->shape.samples, s->train.batch);
+    } else if (data) {
+        code = open_log(s, &log, &d) ? run_world(s, w, data, open, &log) : IO;
+        if (!steplog_close(&log, &d) && code == OK) code = IO;
+    }
+    dataset_close(data);
+    return told(&d, code);
+}
+
+struct local {
+    struct settings *settings;
+    const struct world *world;
+    worker_opener *open;
+    struct arena *arena;
+};
+
+/* "dir/worker.prom" of local rank 2 is "dir/worker-2.prom". */
+static const char *with_rank(struct arena *a, const char *path_given, int local_rank)
+{
+    const char *slash = strrchr(path_given, '/'), *dot = strrchr(slash ? slash : path_given, '.');
+    size_t n = dot ? (size_t)(dot - path_given) : strlen(path_given);
+    return arena_printf(a, "%.*s-%d%s", (int)n, path_given, local_rank, path_given + n);
+}
+
+/* A rank that its agent has started; faults are played in the first life only. */
+static int run_local(int local_rank, int start, void *arg)
+{
+    const struct local *l = arg;
+    struct settings s = *l->settings;
+    struct world w = world_of_local_rank(l->world, local_rank);
+    if (start > 0) s.train.n_faults = 0;
+    if (l->world->max_restarts > 0) s.restarts = 0; /* its agent's part */
+    if (start > 0 && s.train.resume >= 0) s.train.resume = TRAIN_RESUME_NEWEST;
+    if (s.prometheus && l->world->local_ranks > 1) s.prometheus = with_rank(l->arena, s.prometheus, local_rank);
+    catch_signals();
+    return run_one(&s, &w, l->open);
+}
+
 static int run(struct settings *s, worker_opener *open)
 {
     struct diag d = {0};
     struct arena arena = {0};
     struct world w;
-    struct steplog log = {0};
     int code = INPUT;
-    struct dataset *data = world_read(environ, &arena, &w, &d) ? dataset_open(s->train.data, &d) : NULL;
-    if (data && s->train.batch > data->shape.samples) {
-        diag_error(&d, s->train.data, 0, NULL, "has %u samples, fewer than a batch of %u", data->shape.samples, s->train.batch);
-    } else if (data) {
-        code = open_log(s, &log, &d) ? run_world(s, &w, data, open, &log) : IO;
-        if (!steplog_close(&log, &d) && code == OK) code = IO;
+    if (!world_read(environ, &arena, &w, &d)) {
+        code = told(&d, INPUT);
+    } else if (w.local_ranks == 1 && w.max_restarts == 0) {
+        catch_signals();
+        code = run_one(s, &w, open);
+    } else {
+        struct local l = {s, &w, open, &arena};
+        code = local_group_run(&(struct local_group){w.local_ranks, w.max_restarts, run_local, &l});
     }
-    dataset_close(data);
     arena_free(&arena);
-    return told(&d, code);
+    return code;
 }
 
 int worker_main(int argc, char **argv, worker_opener *open)
@@ -388,6 +434,5 @@ int worker_main(int argc, char **argv, worker_opener *open)
     snprintf(doc, sizeof doc, "%s\v%s", summary, details);
     s.train.faults = s.faults;
     argp_parse(&argp, argc, argv, 0, NULL, &s);
-    catch_signals();
     return s.make_data ? make_data(&s) : run(&s, open);
 }

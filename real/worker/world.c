@@ -203,27 +203,31 @@ static bool read_pet(const struct reading *r)
     struct world *w = r->world;
     int least, most, nproc = 1, node = 0, local = 0;
     const char *procs = variable(r, "PET_NPROC_PER_NODE"), *node_rank = variable(r, "PET_NODE_RANK");
+    const char *local_rank = variable(r, "LOCAL_RANK"), *restarts = variable(r, "PET_MAX_RESTARTS");
     if (!nodes_of(r, &least, &most)) return false;
     if (!is_a_word_for_one(procs) && !number(r, "PET_NPROC_PER_NODE", procs, 1, WORLD_SIZE_MAX / most, &nproc)) return false;
+    if (local_rank && !number(r, "LOCAL_RANK", local_rank, 0, nproc - 1, &local)) return false;
     w->size = most * nproc;
     w->min_size = least * nproc;
     if (least == most && node_rank) {
         if (!number(r, "PET_NODE_RANK", node_rank, 0, most - 1, &node)) return false;
-        if (nproc > 1 && !number(r, "LOCAL_RANK", variable(r, "LOCAL_RANK"), 0, nproc - 1, &local)) return false;
         w->rank = node * nproc + local;
     } else {
         w->rank = w->size == 1 ? 0 : WORLD_ANY_RANK;
     }
+    if (!local_rank) w->local_ranks = nproc;
+    if (!local_rank && restarts && !number(r, "PET_MAX_RESTARTS", restarts, 0, INT32_MAX, &w->max_restarts)) return false;
     return meeting_place(r);
 }
 
 /* ---- the table ---- */
 
-/* torchrun's variables also stand beside RANK in a PyTorchJob with a master: those say more, unless the job is elastic. */
+/* torchrun's variables also stand beside RANK in a PyTorchJob with a master: those say more, unless the job is elastic or has
+ * several processes a pod: RANK is the pod's there, and WORLD_SIZE counts processes. */
 static bool is_pet(const struct reading *r)
 {
-    const char *nodes = variable(r, "PET_NNODES");
-    return nodes && (strchr(nodes, ':') || !variable(r, "RANK"));
+    const char *nodes = variable(r, "PET_NNODES"), *procs = variable(r, "PET_NPROC_PER_NODE");
+    return nodes && (strchr(nodes, ':') || !variable(r, "RANK") || (!is_a_word_for_one(procs) && !str_equal(procs, "1")));
 }
 
 static bool is_ray(const struct reading *r)
@@ -267,11 +271,19 @@ static bool matches(const struct reading *r, const struct kind *k)
 bool world_read(char *const environment[], struct arena *arena, struct world *w, struct diag *d)
 {
     struct reading r = {environment, arena, w, d};
-    *w = (struct world){"none", 0, 1, 1, "127.0.0.1", WORLD_PORT};
+    *w = (struct world){"none", 0, 1, 1, "127.0.0.1", WORLD_PORT, 1, 0};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (matches(&r, &kinds[i])) {
             w->kind = kinds[i].name;
             return kinds[i].read ? kinds[i].read(&r) : read_plain(&r, &kinds[i].plain);
         }
     return true;
+}
+
+struct world world_of_local_rank(const struct world *w, int local_rank)
+{
+    struct world one = *w;
+    one.local_ranks = 1;
+    if (one.rank != WORLD_ANY_RANK) one.rank += local_rank;
+    return one;
 }

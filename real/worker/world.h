@@ -10,8 +10,9 @@
  *                      COORDINATOR_PORT
  *     XGBoost, MXNet   DMLC_TASK_ID, DMLC_NUM_WORKER, DMLC_TRACKER_URI, DMLC_TRACKER_PORT
  *     PaddleJob        PADDLE_TRAINER_ID (may be absent), PADDLE_TRAINERS_NUM or PADDLE_NNODES, PADDLE_MASTER
- *     torchrun         PET_NNODES (N or MIN:MAX), PET_NPROC_PER_NODE, PET_NODE_RANK with LOCAL_RANK, PET_RDZV_ENDPOINT or
- *                      PET_MASTER_ADDR and _PORT; only where RANK is absent or the number of nodes is a range
+ *     torchrun         PET_NNODES (N or MIN:MAX), PET_NPROC_PER_NODE, PET_NODE_RANK, PET_RDZV_ENDPOINT or PET_MASTER_ADDR and
+ *                      _PORT, PET_MAX_RESTARTS; only where RANK is absent, the number of nodes is a range or there are
+ *                      several processes a node. Without LOCAL_RANK the process stands for all ranks of its node
  *     Ray Train        RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, and RAY_ADDRESS or RAY_JOB_ID
  *     PyTorchJob       RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT (also XGBoostJob's)
  *     none             one process: rank 0 of 1
@@ -46,7 +47,12 @@ struct world {
     int min_size;     /* the fewest to go on with; equals size unless elastic */
     const char *master;
     int port;
+    int local_ranks;  /* that this process stands for and must start; 1: it is one. `rank` is the first's. */
+    int max_restarts; /* how often it may start them again */
 };
+
+/* The world of one of them. */
+struct world world_of_local_rank(const struct world *, int local_rank);
 
 bool world_read(char *const environment[], struct arena *, struct world *, struct diag *);
 

@@ -101,6 +101,73 @@ for transport in shm tcp; do
     pair "4 9" "rank 1 is gone" --steps 30 --transport $transport --fault exit@7:9/1
     pair "4 4" "no answer from rank 1" --steps 30 --transport $transport --fault hang@7:1s/1 --collective-timeout 300ms
 done
+# SIGUSR1 hangs a rank in the collective in which it waits: the other, which comes late to step 5, never gets its answer.
+n=$((n + 1))
+port=$((20000 + RANDOM % 20000))
+pids=()
+for r in 0 1; do
+    RANK=$r WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$worker" $data --batch 100 --steps 30 --transport tcp --fault hang@5:2s/1 \
+        --collective-timeout 4s >"$out/out$r" 2>"$out/err$r" &
+    pids+=($!)
+done
+until grep -qs '"step": 4,' "$out/out0" || ! kill -0 "${pids[@]}"; do sleep 0.05; done 2>/dev/null
+kill -USR1 "${pids[0]}"
+wait "${pids[1]}"
+[ $? = 4 ] || complain "a rank that waits for one told to hang does not end with 4"
+grep -q "no answer from rank 0" "$out/err1" || complain "a rank told to hang answers: $(cat "$out/err1")"
+grep -q '"step": 5,' "$out/out1" && complain "a rank told to hang in a collective ends it first"
+{ kill -9 "${pids[0]}"; wait "${pids[0]}"; } 2>/dev/null
+pids=()
+
+# Two nodes of two ranks each, started by an agent a node, as torchrun does.
+nodes() { # exit codes wanted, options ...
+    local want=$1 node codes=
+    shift
+    n=$((n + 1))
+    port=$((20000 + RANDOM % 20000)) pids=()
+    for node in 0 1; do
+        PET_NNODES=2 PET_NPROC_PER_NODE=2 PET_NODE_RANK=$node PET_MASTER_ADDR=127.0.0.1 PET_MASTER_PORT=$port "$worker" $data \
+            --batch 100 --steps 40 --every 10 --pace 5ms --checkpoint "$out/saved" --rendezvous-timeout 20s --log-every 1000 "$@" \
+            >"$out/out$node" 2>"$out/err$node" &
+        pids+=($!)
+    done
+    [ -n "$want" ] || return
+    for node in "${pids[@]}"; do wait "$node"; codes="$codes$? "; done 2>/dev/null
+    pids=()
+    [ "$codes" = "$want " ] || complain "nodes of two ranks, $*: end with $codes, not $want: $(cat "$out"/err[01])"
+}
+fingerprints() { sed -n 's/.*"weights": "\([0-9a-f]*\)".*/\1/p' "$out"/out[01] | sort | uniq -c | tr -s ' '; }
+rm -rf "$out/saved"
+nodes "0 0" --prometheus "$out/nodes.prom"
+four=$(fingerprints)
+[ "${four% *}" = " 4" ] || complain "four ranks on two nodes end with $four"
+[ -s "$out/nodes-1.prom" ] || complain "the second rank of a node leaves no metrics of its own"
+rm -rf "$out/saved"
+PET_MAX_RESTARTS=1 nodes "0 0" --fault crash@25/3
+[ "$(fingerprints)" = "$four" ] || complain "ranks started again by their agents end with $(fingerprints), not$four"
+grep -q "local rank 1 ended with 137" "$out/err1" && grep -q "1 of 1 times" "$out/err0" || complain "agents do not say what they do: $(cat "$out"/err[01])"
+[ "$(sed -n 's/.*"start".*"resumed_step": \(-*[0-9]*\).*/\1/p' "$out/out0" | sort -u | tr '\n' ,)" = "-1,20," ] ||
+    complain "ranks started again do not resume from step 20"
+rm -rf "$out/saved"
+nodes "4 137" --fault crash@25/3
+rm -rf "$out/saved"
+nodes "" --steps 100000
+until grep -qs '"checkpoint"' "$out/out0" || ! kill -0 "${pids[@]}"; do sleep 0.05; done 2>/dev/null
+children=$(cat "/proc/${pids[1]}/task/${pids[1]}/children")
+{ kill -9 "${pids[1]}"; wait "${pids[1]}"; } 2>/dev/null
+wait "${pids[0]}"
+[ $? = 4 ] || complain "an agent whose peer node is gone does not end with 4"
+sleep 0.2
+for p in $children; do # one that nobody has waited for yet has ended, too
+    grep -qs '^State:.*[RSD] ' "/proc/$p/status" && complain "a rank lives longer than its agent: $(grep State "/proc/$p/status")"
+done
+rm -rf "$out/saved"
+nodes "" --steps 100000
+until grep -qs '"checkpoint"' "$out/out0" || ! kill -0 "${pids[@]}"; do sleep 0.05; done 2>/dev/null
+kill -TERM "${pids[1]}"
+for p in "${pids[@]}"; do wait "$p"; [ $? = 130 ] || complain "an agent told to stop, or its peer, does not end with 130: $(cat "$out"/err[01])"; done
+pids=()
+
 # Elastic, 2 to 4 ranks: one is lost (a guest, or the keeper of the place), later one comes.
 # Where a rank comes, the first time all save first, the second time they fall back to the last save (each 20 steps).
 for victim in 2 0; do

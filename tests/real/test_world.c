@@ -78,7 +78,8 @@ static const struct {
     {{"RANK=1", "WORLD_SIZE=3"}, "MASTER_ADDR", "do not know where to meet"},
     {{"RANK=1", "WORLD_SIZE=3", "MASTER_ADDR=:7"}, "MASTER_ADDR", "no host"},
     {{"RANK=1", "WORLD_SIZE=3", "MASTER_ADDR=a", "MASTER_PORT=70000"}, "MASTER_PORT", "allowed are 1 to 65535"},
-    {{"PET_NNODES=2", "PET_NPROC_PER_NODE=8", "PET_NODE_RANK=0", "PET_MASTER_ADDR=a"}, "LOCAL_RANK", "is not set"},
+    {{"PET_NNODES=2", "PET_NPROC_PER_NODE=8", "PET_NODE_RANK=0", "PET_MASTER_ADDR=a", "LOCAL_RANK=8"}, "LOCAL_RANK", "allowed are 0 to 7"},
+    {{"PET_NNODES=2", "PET_NODE_RANK=0", "PET_MASTER_ADDR=a", "PET_MAX_RESTARTS=-1"}, "PET_MAX_RESTARTS", "allowed are 0 to"},
     {{"PET_NNODES=4:2", "PET_RDZV_ENDPOINT=a:1"}, "PET_NNODES", "allowed are 4 to"},
     {{"PET_NNODES=2", "PET_NPROC_PER_NODE=auto"}, "PET_MASTER_ADDR", "do not know where to meet"},
     {{TF_CLUSTER "\"task\":{\"type\":\"ps\",\"index\":0}}"}, "/task", "takes no part"},
@@ -136,6 +137,40 @@ static void half_given_ones_are_refused(void **state)
     }
 }
 
+/* Without LOCAL_RANK the process stands for all ranks of its node, as torchrun does in a pod; with it, it is one of them. A
+ * PyTorchJob with a master and several processes a pod: WORLD_SIZE counts processes, RANK pods (training operator 1.9.3). */
+static void a_node_of_several_ranks_is_started_by_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *environment[8];
+        int rank, size, local_ranks, max_restarts, rank_of_third;
+    } rows[] = {
+        {{"PET_NNODES=2", "PET_NPROC_PER_NODE=4", "PET_NODE_RANK=1", "PET_MASTER_ADDR=a"}, 4, 8, 4, 0, 6},
+        {{"PET_NNODES=2", "PET_NPROC_PER_NODE=4", "PET_NODE_RANK=1", "PET_MASTER_ADDR=a", "LOCAL_RANK=2", "PET_MAX_RESTARTS=3"},
+         6, 8, 1, 0, 8},
+        {{"PET_NNODES=1:2", "PET_NPROC_PER_NODE=4", "PET_RDZV_ENDPOINT=a:1", "PET_MAX_RESTARTS=3"}, WORLD_ANY_RANK, 8, 4, 3,
+         WORLD_ANY_RANK},
+        {{"RANK=1", "WORLD_SIZE=8", "MASTER_ADDR=m", "PET_NNODES=2", "PET_NPROC_PER_NODE=4", "PET_NODE_RANK=1",
+          "PET_MASTER_ADDR=m"}, 4, 8, 4, 0, 6},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        struct diag d = {0};
+        struct world w;
+        char *environment[9];
+        assert_true(world_read(with_end(rows[i].environment, environment), &a, &w, &d));
+        struct world third = world_of_local_rank(&w, 2);
+        assert_int_equal(w.rank, rows[i].rank);
+        assert_int_equal(w.size, rows[i].size);
+        assert_int_equal(w.local_ranks, rows[i].local_ranks);
+        assert_int_equal(w.max_restarts, rows[i].max_restarts);
+        assert_int_equal(third.rank, rows[i].rank_of_third);
+        assert_int_equal(third.local_ranks, 1);
+        arena_free(&a);
+    }
+}
+
 /* The hostfiles of MPIJob: v2beta1's for OpenMPI, and "host:slots" for Intel MPI and MPICH. */
 static void the_hostfile_names_the_place(void **state)
 {
@@ -164,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_are_read),
         cmocka_unit_test(half_given_ones_are_refused),
+        cmocka_unit_test(a_node_of_several_ranks_is_started_by_one),
         cmocka_unit_test(the_hostfile_names_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
