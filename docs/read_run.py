@@ -15,7 +15,7 @@ def records(path):
         if len(head) < 64 or head[:8] != b"\x89TYR\r\n\x1a\n" or zlib.crc32(head[:60]) != struct.unpack("<I", head[60:])[0]:
             raise ValueError(f"{path}: no timeline")
         order, version, _, size = struct.unpack_from("<IHHI", head, 8)
-        if (order, version, size) != (0x01020304, 1, 40):
+        if (order, size) != (0x01020304, 40) or version not in (1, 2):
             raise ValueError(f"{path}: another version of the format")
         while len(block := f.read(24)) == 24:
             magic, count, _, crc, head_crc = struct.unpack("<4sIQII", block)

@@ -8,6 +8,7 @@
 #include "run/record.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -29,6 +30,8 @@ struct recorder {
     struct timeline_writer *sink;
     int level;
     unsigned n;
+    bool open; /* the range may still grow */
+    struct record range;
     struct record batch[BATCH];
 };
 
@@ -51,16 +54,45 @@ static void drain(struct recorder *r)
     r->n = 0;
 }
 
-struct record *recorder_next(struct recorder *r)
+static struct record *place(struct recorder *r)
 {
     if (r->n == BATCH) drain(r);
     return &r->batch[r->n++];
 }
 
+static void close_range(struct recorder *r)
+{
+    r->open = false;
+    *place(r) = r->range;
+}
+
+struct record *recorder_next(struct recorder *r, int64_t time_ns)
+{
+    if (r->open && r->range.time_ns != time_ns) close_range(r);
+    return place(r);
+}
+
 void recorder_put(struct recorder *r, const struct record *record)
 {
     assert(record->type < N_RECORD_TYPES && record->spare == 0);
-    *recorder_next(r) = *record;
+    *recorder_next(r, record->time_ns) = *record;
+}
+
+static bool joins(const struct record *x, const struct record *y)
+{
+    return x->time_ns == y->time_ns && x->job == y->job && x->code == y->code && x->b == y->b && x->type == y->type &&
+           x->subject + (uint64_t)x->a == y->subject;
+}
+
+void recorder_range(struct recorder *r, const struct record *record)
+{
+    if (r->open && joins(&r->range, record)) {
+        r->range.a += record->a;
+        return;
+    }
+    if (r->open) close_range(r);
+    r->range = *record;
+    r->open = true;
 }
 
 void recorder_flush(struct recorder *r)
@@ -69,16 +101,23 @@ void recorder_flush(struct recorder *r)
     if (r->sink) timeline_flush(r->sink);
 }
 
+void recorder_end(struct recorder *r)
+{
+    if (r->open) close_range(r);
+    recorder_flush(r);
+}
+
 void recorder_fingerprint(const struct recorder *r, char out[33])
 {
     struct hash h = r->hash;
     hash_bytes(&h, r->batch, r->n * sizeof *r->batch);
+    if (r->open) hash_bytes(&h, &r->range, sizeof r->range);
     hash_text(hash_end(&h), out);
 }
 
 uint64_t recorder_count(const struct recorder *r)
 {
-    return r->hashed + r->n;
+    return r->hashed + r->n + r->open;
 }
 
 void recorder_destroy(struct recorder *r)

@@ -10,6 +10,12 @@
  * Job: index of the job in the run (order of submission), NO_JOB if none. Subject: index of the allocation group, pod
  * or node within its job (pods, groups) or of the cluster (nodes).
  *
+ * A record of a range (pod_state, actor_state) tells of `a` neighbours at once, subject and those behind it: what a thousand
+ * pods do in one instant is one record. The pods of a job are numbered as they are created; the allocation group in which a
+ * pod holds its shares has the pod's number. What b is of a pod by state: of `pending`, what to add to a pod's number for its
+ * index in its role; of `scheduled`, `pulling` and `starting`, its node; of `running` and `ready`, restarts of its container so
+ * far; of `backoff` and `failed`, the exit code; else 0.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #ifndef TRAINYARD_RUN_RECORD_H
@@ -33,14 +39,15 @@ enum { NO_JOB = -1 };
     X(REC_GROUP_NODES, "group_nodes", 0, "group", "-", "first node | nodes << 32", "GPU mask or shares of one GPU")    \
     X(REC_GROUP_STATE, "group_state", 0, "group", "activity | cause << 8", "shares", "-")                              \
     X(REC_GROUP_FREED, "group_freed", 0, "group", "-", "shares", "-")                                                  \
-    X(REC_POD_STATE, "pod_state", 0, "pod", "pod state", "node", "code")                                               \
+    X(REC_POD_STATE, "pod_state", 0, "first pod", "pod state | role << 8", "pods", "by state: below")                   \
     X(REC_STEPS, "steps", 0, "group", "0 new, 1 redone, 2 none: stalled", "first step", "last step")                   \
     X(REC_CHECKPOINT, "checkpoint", 1, "-", "phase", "step", "-")                                                      \
     X(REC_ROLLBACK, "rollback", 1, "-", "-", "from step", "to step")                                                   \
     X(REC_FAULT, "fault", 1, "node, pod or rank", "fault kind", "code", "-")                                           \
     X(REC_NODE_STATE, "node_state", 1, "node", "node state", "shares", "-")                                            \
     X(REC_NO_PROGRESS, "no_progress", 1, "-", "kind", "waits for", "holder")                                           \
-    X(REC_PARTIAL_HOLD, "partial_hold", 1, "-", "begins or ends", "shares held", "shares still wanted")
+    X(REC_PARTIAL_HOLD, "partial_hold", 1, "-", "begins or ends", "shares held", "shares still wanted") \
+    X(REC_ACTOR_STATE, "actor_state", 0, "first rank", "actor state", "ranks", "node, -1: as before")
 
 #define X_ENUM(e, ...) e,
 enum record_type { RECORD_TYPES(X_ENUM) N_RECORD_TYPES };
@@ -99,9 +106,15 @@ struct timeline_writer;
 struct recorder *recorder_create(int level, struct timeline_writer *sink);
 void recorder_put(struct recorder *, const struct record *);
 /* The same without a copy: the place of the next record, to be filled (all of it) before the next call. */
-struct record *recorder_next(struct recorder *);
-/* Brings what is kept so far into the file, as a short block. For a watched run: call it about once a second. */
+struct record *recorder_next(struct recorder *, int64_t time_ns);
+/* A record of a range. It joins the last one, when that is of this instant, says the same and ends where this begins; so it
+ * may stand behind others of its instant, never behind a later one. */
+void recorder_range(struct recorder *, const struct record *);
+/* Brings what is kept so far into the file, as a short block; a range that may still grow is left for later. For a watched
+ * run: call it about once a second. */
 void recorder_flush(struct recorder *);
+/* No record will follow: all that is kept is in the file. */
+void recorder_end(struct recorder *);
 /* 128-bit fingerprint (base/hash.h) of the bytes of all records so far, as 32 hex digits and a final NUL. */
 void recorder_fingerprint(const struct recorder *, char out[33]);
 uint64_t recorder_count(const struct recorder *);

@@ -193,7 +193,7 @@ static void end_timeline(struct run_writer *w)
 {
     struct run *r = &w->in->run;
     if (w->recorder) {
-        recorder_flush(w->recorder);
+        recorder_end(w->recorder);
         r->n_records = recorder_count(w->recorder);
         char *text = arena_alloc(&w->in->arena, 33);
         recorder_fingerprint(w->recorder, text);

@@ -1,4 +1,4 @@
-/* states.h - the words of the two ledgers: activities, causes, wait reasons.
+/* states.h - the words of the two ledgers, and those of pods and actors: activities, causes, wait reasons, states.
  *
  * Each list is one table (an X-macro); enum, name, class and help text all come from it, and so do the columns of
  * ledger.csv and jobs.csv, `explain`, `compare` and the documentation.
@@ -81,10 +81,39 @@ enum activity_class { CLASS_IDLE, CLASS_HELD, CLASS_WORK, CLASS_DOWN, CLASS_ABSE
     X(WAIT_PREEMPTED, "preempted", "its pods are being taken away")                                                    \
     X(WAIT_RESIZE, "resize", "its worker group is being resized")
 
+/* What a pod goes through, as its job's page shows it. The first three are before it runs on a node. Those from succeeded
+ * on are final: a pod that has ended is not told of again when its object goes. */
+#define POD_STATES(X)                                                                                                  \
+    X(POD_IS_PENDING, "pending", "created, on no node")                                                                \
+    X(POD_IS_SCHEDULED, "scheduled", "a node is reserved for it; its gang, or the call that binds it, is to come")     \
+    X(POD_IS_PULLING, "pulling", "its image is pulled")                                                                \
+    X(POD_IS_STARTING, "starting", "its container is created and started")                                             \
+    X(POD_IS_INIT, "init", "its init container waits for the head or the master's name")                               \
+    X(POD_IS_RUNNING, "running", "its container runs, and is not ready yet")                                           \
+    X(POD_IS_READY, "ready", "its container runs and is ready")                                                        \
+    X(POD_IS_BACKOFF, "backoff", "its container has ended and waits out its back-off")                                 \
+    X(POD_IS_LOST, "lost", "its node is dead, and nobody has noticed")                                                 \
+    X(POD_IS_UNKNOWN, "unknown", "its node does not answer")                                                           \
+    X(POD_IS_TERMINATING, "terminating", "deleted, but not gone yet")                                                  \
+    X(POD_IS_SUCCEEDED, "succeeded", "its container has ended well")                                                   \
+    X(POD_IS_FAILED, "failed", "its container has failed and is not restarted")                                        \
+    X(POD_IS_EVICTED, "evicted", "failed from outside, its container without a status")                                \
+    X(POD_IS_DELETED, "deleted", "gone before it had ended")
+
+/* What a Ray worker actor goes through; a rank of its group. */
+#define ACTOR_STATES(X)                                                                                                \
+    X(ACTOR_IS_PENDING, "pending", "its placement group is asked for")                                                 \
+    X(ACTOR_IS_STARTING, "starting", "it has its place, and its process starts")                                       \
+    X(ACTOR_IS_ALIVE, "alive", "it runs")                                                                              \
+    X(ACTOR_IS_RESTARTING, "restarting", "its group was shut down and is asked for again")                             \
+    X(ACTOR_IS_DEAD, "dead", "its process is gone")
+
 #define X_ENUM(e, ...) e,
 enum activity { ACTIVITIES(X_ENUM) N_ACTIVITIES };
 enum cause { CAUSES(X_ENUM) N_CAUSES };
 enum wait_reason { WAIT_REASONS(X_ENUM) N_WAIT_REASONS };
+enum pod_state { POD_STATES(X_ENUM) N_POD_STATES };
+enum actor_state { ACTOR_STATES(X_ENUM) N_ACTOR_STATES };
 #undef X_ENUM
 enum { N_QUEUE_REASONS = WAIT_UNSATISFIABLE + 1 };
 /* Activities of class work stand in a row. */
@@ -96,6 +125,8 @@ struct state_info { const char *name, *help; };
 extern const struct activity_info activity_table[N_ACTIVITIES];
 extern const struct state_info cause_table[N_CAUSES];
 extern const struct state_info wait_table[N_WAIT_REASONS];
+extern const struct state_info pod_state_table[N_POD_STATES];
+extern const struct state_info actor_state_table[N_ACTOR_STATES];
 extern const char *const activity_class_names[N_ACTIVITY_CLASSES];
 
 #endif

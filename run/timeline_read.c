@@ -64,7 +64,7 @@ static bool take_header(struct timeline_reader *t)
     if (memcmp(h.magic, TIMELINE_MAGIC, sizeof h.magic) != 0) return damaged(t, "this is no timeline");
     if (h.crc != hash_crc32(0, &h, offsetof(struct timeline_header, crc)))
         return damaged(t, "the header's checksum is wrong");
-    if (h.order_mark != TIMELINE_ORDER_MARK || h.version != TIMELINE_VERSION || h.header_bytes != sizeof h ||
+    if (h.order_mark != TIMELINE_ORDER_MARK || h.version < TIMELINE_OLDEST || h.version > TIMELINE_VERSION || h.header_bytes != sizeof h ||
         h.record_bytes != sizeof(struct record) || h.block_bytes > TIMELINE_BLOCK_BYTES)
         return damaged(t, "another version of the format");
     t->header = h;

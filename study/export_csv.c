@@ -186,6 +186,11 @@ static const char *activity_name(unsigned code)
     return code < N_ACTIVITIES ? activity_table[code].name : "";
 }
 
+static const char *named_state(const struct state_info *table, unsigned n, unsigned code)
+{
+    return code < n ? table[code].name : "";
+}
+
 /* The code of a record as a word; NULL: it stays a number. */
 static const char *code_name(const struct exporting *e, const struct record *r, char buf[64])
 {
@@ -201,6 +206,10 @@ static const char *code_name(const struct exporting *e, const struct record *r, 
     case REC_GROUP_STATE:
         snprintf(buf, 64, "%s/%s", activity_name(r->code & 0xff), cause_name(r->code >> 8));
         return buf;
+    case REC_POD_STATE:
+        snprintf(buf, 64, "%s/%s", named_state(pod_state_table, N_POD_STATES, r->code & 0xff), r->code >> 8 < N_POD_ROLES ? role_names[r->code >> 8] : "");
+        return buf;
+    case REC_ACTOR_STATE: return named_state(actor_state_table, N_ACTOR_STATES, r->code);
     case REC_FAULT: return explain_fault(r->code);
     case REC_NODE_STATE: return r->code == ACT_FREE ? "up" : activity_name(r->code);
     case REC_PARTIAL_HOLD: return r->code ? "begins" : "ends";

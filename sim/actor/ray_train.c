@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 
-
 static void schedule(struct ray_train *t);
 
 static const struct stack *stack_of(const struct ray_train *t) { return &t->sim->scenario->approach.stack; }
@@ -47,6 +46,68 @@ static void step_after(struct ray_train *t, int64_t ns, event_fn *fn)
     t->step = event_after(t->sim->events, ns, EVENT_CONTROL, fn, t);
 }
 
+/* ---- what is recorded of its actors ---- */
+
+static void record_ranks(const struct ray_train *t, uint32_t first, uint32_t end, enum actor_state state)
+{
+    if (first < end) sim_record_range(t->sim, REC_ACTOR_STATE, t->job, first, state, end - first, -1);
+}
+
+/* Its group is asked for: new ranks, those that were there before, and those that go. */
+static void record_asked(struct ray_train *t)
+{
+    uint32_t both = t->told < t->workers ? t->told : t->workers;
+    record_ranks(t, 0, both, ACTOR_IS_RESTARTING);
+    record_ranks(t, both, t->workers, ACTOR_IS_PENDING);
+    record_ranks(t, both, t->told, ACTOR_IS_DEAD);
+    t->told = t->workers;
+}
+
+static void record_gone(struct ray_train *t)
+{
+    record_ranks(t, 0, t->told, ACTOR_IS_DEAD);
+    t->told = 0;
+}
+
+/* Where a rank sits: its machine and its Ray node. */
+struct rank_seat { uint32_t node, raylet; };
+
+static int by_seat(const void *a, const void *b)
+{
+    const struct rank_seat *x = a, *y = b;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    return (x->raylet > y->raylet) - (x->raylet < y->raylet);
+}
+
+/* Of the workers: Ray Train sorts its workers by node before it numbers their ranks. The caller frees it. */
+static struct rank_seat *rank_seats(const struct ray_train *t)
+{
+    struct rank_seat *seats = xcalloc(t->workers + 1, sizeof *seats);
+    for (uint32_t i = 0; i < t->workers && i < t->pg->n; i++) {
+        uint32_t at = t->pg->bundles[i].node;
+        const struct ray_pod *p = at == PG_NO_NODE ? NULL : t->gcs->raylets[at].pod;
+        seats[i] = (struct rank_seat){.node = p && p->pod ? p->pod->node : 0, .raylet = at};
+    }
+    qsort(seats, t->workers, sizeof *seats, by_seat);
+    return seats;
+}
+
+static void record_seated(const struct ray_train *t)
+{
+    struct rank_seat *seats = rank_seats(t);
+    for (uint32_t i = 0; i < t->workers; i++)
+        sim_record_range(t->sim, REC_ACTOR_STATE, t->job, i, ACTOR_IS_STARTING, 1, seats[i].node);
+    free(seats);
+}
+
+static void record_lost(const struct ray_train *t, const struct raylet *r)
+{
+    struct rank_seat *seats = rank_seats(t);
+    for (uint32_t i = 0; i < t->workers; i++)
+        if (seats[i].raylet == r->node) record_ranks(t, i, i + 1, ACTOR_IS_DEAD);
+    free(seats);
+}
+
 /* ---- the end of a group ---- */
 
 static void land(struct ray_train *t, enum activity activity)
@@ -82,6 +143,7 @@ static void shut_group(struct ray_train *t, enum activity activity)
 static void end(struct ray_train *t, enum ray_train_state state)
 {
     shut_group(t, ACT_IDLE_POD);
+    record_gone(t);
     enter_state(t, state);
     t->ops->ended(t, state);
 }
@@ -141,8 +203,9 @@ static void on_end(struct sim *sim, struct job *job)
 
 static void on_crash(struct sim *sim, struct job *job, uint32_t rank)
 {
-    (void)sim, (void)rank;
+    (void)sim;
     struct ray_train *t = of(job);
+    record_ranks(t, rank, rank + 1, ACTOR_IS_DEAD);
     fail(t, ACT_STALLED);
     notice_after(t, 0);
 }
@@ -175,22 +238,13 @@ static void arm_resize(struct ray_train *t)
     t->resize = event_after(t->sim->events, stack_of(t)->ray_resize, EVENT_CONTROL, on_resize, t);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of the workers: Ray Train sorts its workers by node before it numbers their ranks. The caller frees it. */
+/* Of the workers, in order of their ranks. The caller frees it. */
 static uint32_t *rank_nodes(const struct ray_train *t)
 {
     uint32_t *nodes = xcalloc(t->workers + 1, sizeof *nodes);
-    for (uint32_t i = 0; i < t->workers && i < t->pg->n; i++) {
-        uint32_t at = t->pg->bundles[i].node;
-        const struct ray_pod *p = at == PG_NO_NODE ? NULL : t->gcs->raylets[at].pod;
-        nodes[i] = p && p->pod ? p->pod->node : 0;
-    }
-    qsort(nodes, t->workers, sizeof *nodes, by_number);
+    struct rank_seat *seats = rank_seats(t);
+    for (uint32_t i = 0; i < t->workers; i++) nodes[i] = seats[i].node;
+    free(seats);
     return nodes;
 }
 
@@ -230,6 +284,7 @@ static void on_actors(void *ctx, void *arg)
 {
     (void)ctx;
     struct ray_train *t = arg;
+    record_ranks(t, 0, t->workers, ACTOR_IS_ALIVE);
     step_after(t, stack_of(t)->rdzv_time, on_joined);
 }
 
@@ -246,6 +301,7 @@ static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state
     if (state != PG_CREATED || t->failing) return;
     job_allocated(t->sim, t->job);
     t->ops->seated(t);
+    record_seated(t);
     t->ops->enter(t, ACT_RENDEZVOUS);
     wait_for(t, WAIT_RENDEZVOUS);
     step_after(t, actors_ns(t), on_actors);
@@ -335,6 +391,7 @@ static void schedule(struct ray_train *t)
         t->timeout = event_after(t->sim->events, stack_of(t)->ray_start_timeout, EVENT_OBSERVE, on_timeout, t);
     t->workers = t->min == t->max ? t->max : fitting(t, t->max);
     if (t->workers < t->min) t->workers = t->min;
+    record_asked(t);
     wait_for(t, why_not_placed(t));
     ask(t);
 }
@@ -385,7 +442,9 @@ static void ask_anew(struct ray_train *t)
 static void on_node_stopped(struct ray_train *t, const struct raylet *r)
 {
     bool silent = r->pod && r->pod->pod->node_lost;
-    if (t->failing || !sits_on(t, r)) return;
+    if (!sits_on(t, r)) return;
+    if (t->workers) record_lost(t, r);
+    if (t->failing) return;
     fail(t, ACT_STALLED);
     cancel_step(t);
     cancel(t, &t->timeout);
@@ -454,6 +513,7 @@ void ray_train_stop(struct ray_train *t)
 {
     bool unfinished = t->state != RT_FINISHED;
     shut_group(t, ACT_IDLE_POD);
+    record_gone(t);
     if (unfinished) train_roll_back(t->sim, progress(t));
     ray_train_free(t);
 }

@@ -8,6 +8,9 @@
  * node group without job columns; slices move between that account and the job's. Whoever stops a raylet gets all its
  * slices back before the pod goes on.
  *
+ * Records: the slices of a job are an allocation group of it that lies on GPUs which the group of a pod of no job holds; while
+ * it does, they are the job's. A group that loses a slice is freed, and what is left of it is told anew.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <assert.h>
@@ -17,11 +20,17 @@
 #include "sim/actor/actor.h"
 #include "sim/cluster/hold.h"
 
-struct slice { uint32_t node, group; int64_t shares; }; /* Ray node; node group of its machine */
+struct slice {
+    uint32_t node, group, machine; /* Ray node; node group of its machine, and that */
+    int64_t shares;
+    uint64_t gpus;                 /* devices of the machine */
+    uint16_t fraction;             /* shares of its one device; 0: whole ones */
+};
 
 struct seats {
     struct slice *slices;
     uint32_t n;
+    uint32_t number;   /* of the group in the records */
     uint32_t cause;    /* of the accounts that they are in */
     uint8_t activity;
     bool lifted;
@@ -93,6 +102,53 @@ static void give_back(struct seats *x, const struct slice *s)
                     sim_now(sim));
 }
 
+/* ---- the records ---- */
+
+static void record_state(const struct seats *x)
+{
+    if (x->n) sim_record(x->train->sim, REC_GROUP_STATE, x->train->job, x->number, x->activity | x->cause << 8, all_shares(x), 0);
+}
+
+static void record_freed(const struct seats *x)
+{
+    if (x->n) sim_record(x->train->sim, REC_GROUP_FREED, x->train->job, x->number, 0, all_shares(x), 0);
+}
+
+/* Whole devices of one machine together, as bundles are packed. */
+static void record_nodes(struct seats *x)
+{
+    struct sim *s = x->train->sim;
+    x->number = x->train->job->live->groups_made++;
+    for (uint32_t i = 0, k; i < x->n; i = k) {
+        uint64_t gpus = x->slices[i].gpus;
+        for (k = i + 1; k < x->n && x->slices[k].machine == x->slices[i].machine && !x->slices[k].fraction && !x->slices[i].fraction; k++)
+            gpus |= x->slices[k].gpus;
+        sim_record(s, REC_GROUP_NODES, x->train->job, x->number, x->slices[i].fraction, INT64_C(1) << 32 | x->slices[i].machine,
+                   (int64_t)gpus);
+    }
+    record_state(x);
+}
+
+/* Devices of a Ray node, on its machine: its i-th is the i-th that the pod holds. */
+static uint64_t on_machine(uint64_t of_raylet, uint64_t held)
+{
+    uint64_t gpus = 0;
+    for (; of_raylet && held; of_raylet >>= 1, held &= held - 1)
+        if (of_raylet & 1) gpus |= held & -held;
+    return gpus;
+}
+
+static struct slice slice_of(const struct ray_train *t, const struct pg_bundle *b, const struct pod *p)
+{
+    const struct alloc_part *part = &b->alloc.parts[0];
+    return (struct slice){.node = b->node,
+                          .group = pool_node_group(t->sim->pool, p->node),
+                          .machine = p->node,
+                          .shares = b->shares,
+                          .gpus = on_machine(part->gpus, p->hold.alloc.parts[0].gpus),
+                          .fraction = part->fraction};
+}
+
 /* ---- seats of a group ---- */
 
 static struct seats *seats_of(const struct ray_train *t) { return ((struct ray_run *)t->ctx)->seats; }
@@ -110,14 +166,14 @@ static void shared_seated(struct ray_train *t)
     for (uint32_t i = 0; i < t->pg->n; i++) {
         const struct raylet *raylet = &t->gcs->raylets[t->pg->bundles[i].node];
         if (!raylet->pod || !raylet->pod->pod->hold.lifted) continue;
-        struct slice s = {.node = raylet->node, .group = pool_node_group(t->sim->pool, raylet->pod->pod->node),
-                          .shares = t->pg->bundles[i].shares};
+        struct slice s = slice_of(t, &t->pg->bundles[i], raylet->pod->pod);
         x->slices[x->n++] = s;
         t->job->live->held_shares += s.shares;
         if (s.shares)
             ledger_move(t->sim->ledger, nobody(t->sim, s.group), ACT_IDLE_POD, account(x, s.group), ACT_RENDEZVOUS,
                         s.shares, sim_now(t->sim));
     }
+    record_nodes(x);
     actor_note_nodes(t);
 }
 
@@ -127,6 +183,7 @@ static void shared_unseated(struct ray_train *t)
     struct seats *x = r->seats;
     if (!x) return;
     shared_settle(x);
+    record_freed(x);
     for (uint32_t i = 0; i < x->n; i++) give_back(x, &x->slices[i]);
     if (x->next) x->next->prev = x->prev;
     if (x->prev) x->prev->next = x->next;
@@ -148,6 +205,7 @@ static void shared_enter(struct ray_train *t, enum activity activity)
             ledger_move(t->sim->ledger, account(x, sums[i].group), x->activity, account(x, sums[i].group), activity,
                         sums[i].shares, sim_now(t->sim));
     x->activity = (uint8_t)activity;
+    record_state(x);
 }
 
 static uint32_t shared_lift(struct ray_train *t, struct train_shares *who)
@@ -176,6 +234,7 @@ static void shared_land(struct ray_train *t, enum activity activity)
     x->lifted = false;
     x->activity = (uint8_t)activity;
     x->since_ns = sim_now(t->sim);
+    record_state(x);
 }
 
 const struct ray_train_ops shared_seats = {
@@ -199,19 +258,34 @@ static void take_over(struct sim *s, struct pod *p)
         ledger_land(s->ledger, nobody(s, group_of(s, p)), ACT_IDLE_POD, p->spec.shares, sim_now(s));
 }
 
+static bool sits_on(const struct seats *x, uint32_t node)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->slices[i].node == node) return true;
+    return false;
+}
+
+/* Its slices of a Ray node. */
+static void lose(struct seats *x, uint32_t node)
+{
+    uint32_t n = 0;
+    record_freed(x);
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (x->slices[i].node == node) give_back(x, &x->slices[i]);
+        else x->slices[n++] = x->slices[i];
+    }
+    x->n = n;
+    if (n) record_nodes(x);
+}
+
 static void hand_back(struct shared *sh, struct ray_pod *rp, uint32_t node)
 {
     struct sim *s = sh->actor->sim;
     struct pod *p = rp->pod;
     if (!p->hold.lifted) return;
     for (struct seats *x = sh->first; x; x = x->next) {
-        uint32_t n = 0;
         shared_settle(x);
-        for (uint32_t i = 0; i < x->n; i++) {
-            if (x->slices[i].node == node) give_back(x, &x->slices[i]);
-            else x->slices[n++] = x->slices[i];
-        }
-        x->n = n;
+        if (sits_on(x, node)) lose(x, node);
     }
     if (p->spec.shares)
         ledger_lift(s->ledger, nobody(s, group_of(s, p)), ACT_IDLE_POD, p->spec.shares, sim_now(s));

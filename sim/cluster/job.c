@@ -28,13 +28,25 @@ void sim_record(struct sim *s, enum record_type type, const struct job *j, uint3
                 int64_t b)
 {
     if (!s->recorder) return; /* the run is written; what is left only frees itself */
-    *recorder_next(s->recorder) = (struct record){.time_ns = sim_now(s),
-                                                  .type = (uint16_t)type,
-                                                  .code = (uint16_t)code,
-                                                  .job = j ? j->index : NO_JOB,
-                                                  .subject = subject,
-                                                  .a = a,
-                                                  .b = b};
+    *recorder_next(s->recorder, sim_now(s)) = (struct record){.time_ns = sim_now(s),
+                                                              .type = (uint16_t)type,
+                                                              .code = (uint16_t)code,
+                                                              .job = j ? j->index : NO_JOB,
+                                                              .subject = subject,
+                                                              .a = a,
+                                                              .b = b};
+}
+
+void sim_record_range(struct sim *s, enum record_type type, const struct job *j, uint32_t first, unsigned code, uint32_t n, int64_t b)
+{
+    if (!s->recorder) return;
+    recorder_range(s->recorder, &(struct record){.time_ns = sim_now(s),
+                                                 .type = (uint16_t)type,
+                                                 .code = (uint16_t)code,
+                                                 .job = j ? j->index : NO_JOB,
+                                                 .subject = first,
+                                                 .a = n,
+                                                 .b = b});
 }
 
 void job_request(const struct sim *s, const struct job *j, struct place_request *r)

@@ -130,6 +130,7 @@ struct job_live {
     uint32_t together;           /* GPUs of consecutive ranks that share a node, at the least; 0: not known */
     share_ns recovery;           /* of held: what a failure or a preemption cost */
     int64_t held_shares;     /* in holds now (hold.h) */
+    uint32_t groups_made;    /* numbers of its pods and allocation groups, in the records */
 };
 
 /* A job's own sums; whoever books into the ledger tells them too. */
@@ -246,5 +247,7 @@ void job_write_row(struct sim *, struct job *);
 void job_request(const struct sim *, const struct job *, struct place_request *);
 void sim_record(struct sim *, enum record_type, const struct job *, uint32_t subject, unsigned code, int64_t a,
                 int64_t b);
+/* Of a range of `n` pods or actors of one job (recorder_range). */
+void sim_record_range(struct sim *, enum record_type, const struct job *, uint32_t first, unsigned code, uint32_t n, int64_t b);
 
 #endif

@@ -89,6 +89,7 @@ static void reject(struct kube *k, uint32_t id)
         g->assigned--;
         pod_drop(k, p);
         p->node = UINT32_MAX;
+        pod_pending(k, p);
         sched_return(k, p);
         g = gang_of(k, id);
     }
@@ -136,6 +137,7 @@ void gang_reserved(struct kube *k, struct pod *p)
     }
     if (!g->waiting)
         g->timeout = event_after(k->events, k->stack->permit_wait, EVENT_OBSERVE, on_timeout, g->class);
+    pod_state(k, p, POD_IS_SCHEDULED, p->node);
     wait_in(g, p);
     if (g->assigned >= g->min_member) permit_all(k, p->spec.gang);
 }

@@ -63,6 +63,18 @@ void pod_tell(struct kube *k, struct pod *p, enum pod_change what)
     k->depth--;
 }
 
+void pod_state(struct kube *k, struct pod *p, enum pod_state state, int64_t b)
+{
+    if (p->state == state) return;
+    p->state = (uint8_t)state;
+    sim_record_range(k->sim, REC_POD_STATE, p->spec.job, p->number, state | (unsigned)p->spec.role << 8, 1, b);
+}
+
+void pod_pending(struct kube *k, struct pod *p)
+{
+    pod_state(k, p, POD_IS_PENDING, (int64_t)p->spec.index - p->number);
+}
+
 /* ---- shares ---- */
 
 static void partial_link(struct kube *k, struct pod_tally *t, bool on)
@@ -120,7 +132,7 @@ void kube_tally_close(struct kube *k, struct pod_tally *t)
 
 void pod_hold(struct kube *k, struct pod *p, struct alloc *a, enum activity activity)
 {
-    hold_take(k->sim, &p->hold, p->spec.job, a, p->id, activity);
+    hold_take(k->sim, &p->hold, p->spec.job, a, p->number, activity);
     tally_held(k, p, p->spec.shares);
 }
 
@@ -209,6 +221,9 @@ struct pod *kube_pod_create(struct kube *k, const struct pod_spec *spec)
     p->node = UINT32_MAX;
     p->exit_code = -1;
     p->created_ns = kube_now(k);
+    p->number = spec->job ? spec->job->live->groups_made++ : k->jobless_made++;
+    p->state = N_POD_STATES;
+    pod_pending(k, p);
     if (p->spec.toleration_ns < 0) p->spec.toleration_ns = k->stack->node_toleration;
     pod_tell(k, p, POD_CREATED);
     if (!p->gone && !p->terminating) sched_enqueue(k, p);
@@ -237,6 +252,8 @@ static void bury(struct kube *k, struct pod *p)
     k->grave = p;
 }
 
+static bool is_over(const struct pod *p) { return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED; }
+
 /* What a kubelet reports of a container that it has stopped. */
 enum { EXIT_SIGTERM = 143 };
 
@@ -249,6 +266,7 @@ void pod_gone(struct kube *k, struct pod *p)
         return;
     }
     take_away(k, p);
+    if (!is_over(p)) pod_state(k, p, POD_IS_DELETED, 0);
     pod_tell(k, p, POD_GONE);
     bury(k, p);
 }
@@ -268,14 +286,13 @@ void kube_pod_forget(struct kube *k, struct pod *p)
     bury(k, p);
 }
 
-static bool is_over(const struct pod *p) { return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED; }
-
 void kube_pod_delete(struct kube *k, struct pod *p, int64_t grace_ns)
 {
     if (p->terminating || p->gone) return;
     p->terminating = true;
     event_cancel(k->events, p->end);
     if (!p->bound) sched_forget(k, p);
+    else if (!is_over(p)) pod_state(k, p, POD_IS_TERMINATING, 0);
     pod_tell(k, p, POD_TERMINATING);
     if (p->gone) return;
     /* The API server keeps no grace for pods without a node or that have ended (pkg/registry/core/pod/strategy.go). */
@@ -305,6 +322,8 @@ void kube_pod_finish(struct kube *k, struct pod *p, enum pod_phase phase, int32_
     p->evicted = phase == POD_FAILED && code < 0;
     p->exit_code = phase == POD_SUCCEEDED ? 0 : code;
     if (!p->evicted) p->ready = false;
+    if (phase == POD_SUCCEEDED) pod_state(k, p, POD_IS_SUCCEEDED, 0);
+    else pod_state(k, p, p->evicted ? POD_IS_EVICTED : POD_IS_FAILED, p->evicted ? 0 : code);
     pod_tell(k, p, POD_PHASE);
     if (!p->gone) pod_drop(k, p);
 }

@@ -26,6 +26,9 @@
  * Every wait of a pod is an event; nothing polls. The pod's shares are held (hold.h) from the scheduler's decision until it
  * is gone or finished: activities by state (image pull, container start, wait for head, back-off, terminating ...). While
  * the job trains its owner lifts the holds (kube_pod_lift) and lands them before it lets the pod change.
+ * What a pod goes through is recorded (REC_POD_STATE, run/states.h): every state that lasts. What begins and ends within one
+ * instant is not told: a pod whose image is there is `starting` when it is bound, one without a readiness probe `ready` when
+ * it runs.
  * A pod that is gone stays readable until the next kube_pod_create outside `changed`; owners drop it at POD_GONE.
  *
  * Cost: O(1) a change; a scheduling pass O(log classes), a release O(classes that wait), where a class is all waiting pods
@@ -106,6 +109,7 @@ struct pod {
     uint32_t owner_tag, owner_count;   /* free for the owner */
     int64_t owner_ns;                  /* free for the owner */
     uint32_t id;                       /* unique in the run, by creation */
+    uint32_t number;                   /* in the records: of its job's pods and groups, by creation */
     uint32_t node;                     /* when bound or reserved; UINT32_MAX before */
     uint32_t restarts;                 /* of the main container */
     uint32_t init_restarts;
@@ -128,6 +132,7 @@ struct pod {
     int64_t pull_at;                   /* puller.c: position at which its image is there */
     uint32_t backoff;                  /* crashes that count for the kubelet's back-off */
     uint8_t stage;                     /* kubelet.c */
+    uint8_t state;                     /* enum pod_state: as recorded */
     bool told, permitted, init_satisfied;
     bool stopped;                      /* only its finalizer keeps it */
 };

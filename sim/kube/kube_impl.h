@@ -105,6 +105,7 @@ struct kube {
     int64_t pull_ns;                /* of the scenario's image; 0: none */
     const struct kube_observer *observer;
     struct pod_tally *partial_first, *partial_last;
+    uint32_t jobless_made;          /* numbers of pods of no job */
 };
 
 static inline int64_t kube_now(const struct kube *k) { return event_clock(k->events); }
@@ -119,6 +120,8 @@ static inline int64_t kube_doubled(int64_t base_ns, uint32_t n, int64_t most_ns)
 
 /* kube.c */
 void pod_tell(struct kube *, struct pod *, enum pod_change);
+void pod_state(struct kube *, struct pod *, enum pod_state, int64_t b); /* recorded when it is another; b: run/record.h */
+void pod_pending(struct kube *, struct pod *);
 void pod_gone(struct kube *, struct pod *);
 void pod_hold(struct kube *, struct pod *, struct alloc *, enum activity);
 void pod_drop(struct kube *, struct pod *); /* gives its shares back and wakes the scheduler */

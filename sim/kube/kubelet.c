@@ -32,6 +32,7 @@ static void at(struct kube *k, struct pod *p, int64_t t_ns, event_fn *fn)
 static void start_after(struct kube *k, struct pod *p)
 {
     p->stage = STAGE_START;
+    pod_state(k, p, POD_IS_STARTING, p->node);
     pod_enter(k, p, ACT_CONTAINER_START);
     at(k, p, kube_now(k) + k->stack->pod_start, on_started);
 }
@@ -44,6 +45,7 @@ static void begin(struct kube *k, struct pod *p)
         return;
     }
     p->stage = STAGE_PULL;
+    pod_state(k, p, POD_IS_PULLING, p->node);
     pod_enter(k, p, ACT_IMAGE_PULL);
     at(k, p, there, on_pulled);
 }
@@ -75,6 +77,7 @@ static void on_ready(void *ctx, void *arg)
 {
     struct pod *p = arg;
     p->ready = true;
+    pod_state(kube_in(ctx), p, POD_IS_READY, p->restarts);
     pod_tell(kube_in(ctx), p, POD_READY);
 }
 
@@ -85,6 +88,7 @@ static void run(struct kube *k, struct pod *p, enum pod_change what)
     p->started = true;
     p->started_ns = kube_now(k);
     p->timer = EVENT_NONE;
+    if (p->spec.ready_delay_ns) pod_state(k, p, POD_IS_RUNNING, p->restarts);
     pod_tell(k, p, what);
     if (!runs(p)) return;
     if (p->spec.ready_delay_ns) at(k, p, kube_now(k) + p->spec.ready_delay_ns, on_ready);
@@ -102,6 +106,7 @@ static void init(struct kube *k, struct pod *p)
         run(k, p, POD_STARTED);
         return;
     }
+    pod_state(k, p, POD_IS_INIT, 0);
     pod_enter(k, p, ACT_WAIT_HEAD);
     p->timer = EVENT_NONE;
     if (p->spec.init_tries)
@@ -140,10 +145,11 @@ static int64_t back_off(struct kube *k, struct pod *p, int64_t ran_since_ns)
     return delay;
 }
 
-static void restart_later(struct kube *k, struct pod *p, enum stage stage, int64_t ran_since_ns, event_fn *fn)
+static void restart_later(struct kube *k, struct pod *p, enum stage stage, int32_t code, int64_t ran_since_ns, event_fn *fn)
 {
     int64_t delay = back_off(k, p, ran_since_ns);
     p->stage = (uint8_t)stage;
+    pod_state(k, p, delay ? POD_IS_BACKOFF : POD_IS_STARTING, delay ? code : (int64_t)p->node);
     pod_enter(k, p, delay ? ACT_BACKOFF : ACT_CONTAINER_START);
     at(k, p, kube_now(k) + delay + k->stack->pod_start, fn);
 }
@@ -160,7 +166,7 @@ static void on_init_failed(void *ctx, void *arg)
     struct kube *k = kube_in(ctx);
     struct pod *p = arg;
     if (p->spec.restart == RESTART_NEVER) kube_pod_finish(k, p, POD_FAILED, 1);
-    else restart_later(k, p, STAGE_INIT_BACKOFF, p->init_started_ns, on_init_restart);
+    else restart_later(k, p, STAGE_INIT_BACKOFF, 1, p->init_started_ns, on_init_restart);
 }
 
 static void on_restart(void *ctx, void *arg)
@@ -186,7 +192,7 @@ void kube_pod_exit(struct kube *k, struct pod *p, int32_t code)
     p->exit_code = code;
     p->started = p->ready = false;
     bool lifted = p->hold.lifted;
-    restart_later(k, p, STAGE_BACKOFF, p->started_ns, on_restart);
+    restart_later(k, p, STAGE_BACKOFF, p->exit_code, p->started_ns, on_restart);
     pod_tell(k, p, POD_EXITED);
     if (lifted && p->stage == STAGE_BACKOFF) pod_enter(k, p, p->backoff > 1 ? ACT_BACKOFF : ACT_CONTAINER_START);
 }
@@ -210,6 +216,7 @@ void kubelet_lost(struct kube *k, struct pod *p)
     event_cancel(k->events, p->timer);
     event_cancel(k->events, p->end);
     p->node_lost = true;
+    if (!p->terminating) pod_state(k, p, POD_IS_LOST, 0);
     pod_tell(k, p, POD_LOST);
     if (!p->gone && !p->terminating) pod_enter(k, p, ACT_STALLED);
 }
@@ -232,7 +239,7 @@ void kubelet_found(struct kube *k, struct pod *p)
     case STAGE_INIT:
     case STAGE_INIT_BACKOFF: begin(k, p); break;
     case STAGE_RUN: kube_pod_exit(k, p, 137); break;
-    case STAGE_BACKOFF: restart_later(k, p, STAGE_BACKOFF, p->started_ns, on_restart); break;
+    case STAGE_BACKOFF: restart_later(k, p, STAGE_BACKOFF, p->exit_code, p->started_ns, on_restart); break;
     case STAGE_NONE:
     case STAGE_DONE: break;
     }

@@ -81,6 +81,7 @@ static void not_ready(struct kube *k, struct pod *p, void *arg)
     (void)arg;
     if (!p->ready) return;
     p->ready = false;
+    if (!p->terminating && p->phase < POD_SUCCEEDED) pod_state(k, p, POD_IS_UNKNOWN, 0);
     pod_tell(k, p, POD_NOT_READY);
 }
 

@@ -466,8 +466,12 @@ void sched_bind(struct kube *k, struct pod *p)
 {
     int64_t t = bucket_take(&k->sched.bind, kube_now(k), 1);
     p->permitted = true;
-    if (t <= kube_now(k)) bind_now(k, p);
-    else p->timer = event_at(k->events, t, EVENT_CONTROL, on_bind, p);
+    if (t <= kube_now(k)) {
+        bind_now(k, p);
+        return;
+    }
+    pod_state(k, p, POD_IS_SCHEDULED, p->node);
+    p->timer = event_at(k->events, t, EVENT_CONTROL, on_bind, p);
 }
 
 static void reserve(struct kube *k, struct pod *p, struct alloc *a)

@@ -18,6 +18,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "input/kinds.h"
 #include "run/conditions.h"
 #include "run/metrics.h"
 #include "run/parts.h"
@@ -119,6 +120,22 @@ static void conditions(struct str *s)
     names(s, 0, "code: state of Ray Train", ray_train_state_names, N_RAY_TRAIN_STATES);
 }
 
+static void pod_states(struct str *s)
+{
+    states(s, pod_state_table, N_POD_STATES);
+}
+
+static void actor_states(struct str *s)
+{
+    states(s, actor_state_table, N_ACTOR_STATES);
+}
+
+static void roles(struct str *s)
+{
+    str_append(s, "| number | name |\n|---|---|\n");
+    for (int i = 0; i < N_POD_ROLES; i++) str_printf(s, "| %d | `%s` |\n", i, role_names[i]);
+}
+
 static const struct {
     const char *name;
     void (*write)(struct str *);
@@ -131,6 +148,9 @@ static const struct {
     {"activities", activities},
     {"causes",     causes    },
     {"records",    records   },
+    {"pod states", pod_states},
+    {"roles", roles},
+    {"actor states", actor_states},
     {"conditions", conditions},
 };
 

@@ -20,6 +20,7 @@
 #include "base/hash.h"
 #include "run/conditions.h"
 #include "run/run.h"
+#include "run/states.h"
 #include "run/timeline.h"
 
 static char dir[] = "/tmp/trainyard-record-XXXXXX";
@@ -249,6 +250,83 @@ static void growing_files_are_followed(void **state)
     arena_free(&a);
 }
 
+/* Pods 0 to 4 become ready while other things happen, 6 with them (5 is left out), and 0 to 4 end an instant later. */
+static void tell_of_pods(struct recorder *r, bool flushes)
+{
+    for (uint32_t i = 0; i < 7; i++) {
+        if (i == 5) continue;
+        recorder_range(r, &(struct record){.time_ns = 7, .type = REC_POD_STATE, .code = POD_IS_READY, .job = 3, .subject = i, .a = 1});
+        recorder_put(r, &(struct record){.time_ns = 7, .type = REC_GROUP_STATE, .job = 3, .subject = i});
+        if (flushes) recorder_flush(r);
+    }
+    recorder_range(r, &(struct record){.time_ns = 8, .type = REC_POD_STATE, .code = POD_IS_SUCCEEDED, .job = 3, .a = 2});
+    recorder_range(r, &(struct record){.time_ns = 8, .type = REC_POD_STATE, .code = POD_IS_SUCCEEDED, .job = 3, .subject = 2, .a = 3});
+    if (flushes) recorder_flush(r);
+    recorder_put(r, &(struct record){.time_ns = 9, .type = REC_JOB_FINISHED, .job = 3});
+    recorder_range(r, &(struct record){.time_ns = 9, .type = REC_ACTOR_STATE, .job = 3, .a = 4});
+}
+
+/* recorder_range joins what is of one instant, says the same and lies side by side; a look in between changes nothing. */
+static void ranges_are_joined_within_their_instant(void **state)
+{
+    (void)state;
+    static const struct { int64_t time_ns; uint16_t type; uint32_t subject; int64_t a; } expected[] = {
+        {7, REC_GROUP_STATE, 0, 0}, {7, REC_GROUP_STATE, 1, 0}, {7, REC_GROUP_STATE, 2, 0}, {7, REC_GROUP_STATE, 3, 0},
+        {7, REC_GROUP_STATE, 4, 0}, {7, REC_POD_STATE, 0, 5},   {7, REC_GROUP_STATE, 6, 0}, {7, REC_POD_STATE, 6, 1},
+        {8, REC_POD_STATE, 0, 5},   {9, REC_JOB_FINISHED, 0, 0}, {9, REC_ACTOR_STATE, 0, 4},
+    };
+    enum { N = sizeof expected / sizeof *expected };
+    char print[2][33];
+    for (int flushes = 0; flushes < 2; flushes++) {
+        struct arena a = {0};
+        struct timeline_writer *w = timeline_begin(path(&a), RECORD_FULL, NULL);
+        struct recorder *r = recorder_create(RECORD_FULL, w);
+        struct record x;
+        tell_of_pods(r, flushes);
+        recorder_fingerprint(r, print[0]);
+        recorder_end(r);
+        recorder_fingerprint(r, print[1]);
+        assert_string_equal(print[0], print[1]);
+        assert_int_equal(recorder_count(r), N);
+        recorder_destroy(r);
+        assert_true(timeline_end(w, &(struct timeline_written){0}, NULL));
+        struct timeline_reader *t = timeline_open(dir, NULL);
+        struct hash h;
+        hash_init(&h);
+        for (int i = 0; i < N; i++) {
+            assert_true(timeline_next(t, &x));
+            hash_bytes(&h, &x, sizeof x);
+            assert_int_equal(x.time_ns, expected[i].time_ns);
+            assert_int_equal(x.type, expected[i].type);
+            assert_int_equal(x.subject, expected[i].subject);
+            assert_int_equal(x.a, expected[i].a);
+        }
+        hash_text(hash_end(&h), print[1]);
+        assert_string_equal(print[0], print[1]);
+        timeline_close(t);
+        arena_free(&a);
+    }
+}
+
+/* Format 1 is read as well: it had no records of pods. */
+static void the_format_before_is_read(void **state)
+{
+    (void)state;
+    char fingerprint[33];
+    size_t n;
+    write_records(5, RECORD_FULL, 0, fingerprint);
+    char *bytes = file_bytes(&n);
+    for (uint16_t version = 0; version < 5; version++) {
+        struct timeline_header *h = (struct timeline_header *)bytes;
+        h->version = version;
+        h->crc = hash_crc32(0, h, offsetof(struct timeline_header, crc));
+        struct timeline_reader *t = timeline_open_memory(bytes, n);
+        assert_int_equal(count_good(t), version == 1 || version == 2 ? 5 : 0);
+        timeline_close(t);
+    }
+    free(bytes);
+}
+
 static void missing_file_is_explained(void **state)
 {
     (void)state;
@@ -292,6 +370,8 @@ int main(void)
         cmocka_unit_test(changed_bits_are_noticed),
         cmocka_unit_test(blocks_out_of_place_are_noticed),
         cmocka_unit_test(growing_files_are_followed),
+        cmocka_unit_test(ranges_are_joined_within_their_instant),
+        cmocka_unit_test(the_format_before_is_read),
         cmocka_unit_test(missing_file_is_explained),
         cmocka_unit_test(conditions_have_words),
     };

@@ -14,17 +14,20 @@
 #include "base/hmap.h"
 #include "base/mem.h"
 #include "run/run.h"
+#include "tests/support/pod_check.h"
 
-struct held { int32_t job; uint32_t group, first, n; uint64_t gpus; unsigned fraction; int64_t shares; };
+/* `inside`: it lies on what a group of no job (a pod of the shared Ray cluster) holds, and so is held already. */
+struct held { int32_t job; uint32_t group, first, n; uint64_t gpus; unsigned fraction; int64_t shares; bool inside; };
 
-struct job_time { int64_t stepping, since; bool steps; };
+struct job_time { int64_t stepping, since; bool steps; int64_t held_shares, held_since; share_ns held; };
 
 struct check {
     const struct scenario *s;
     struct run *run;
     ARRAY(struct record) records;
     ARRAY(struct held) held;
-    uint16_t (*used)[MAX_GPUS_PER_NODE]; /* shares of each device */
+    uint16_t (*used)[MAX_GPUS_PER_NODE]; /* shares of each device: of jobs ... */
+    uint16_t (*pooled)[MAX_GPUS_PER_NODE]; /* ... and of groups of no job */
     bool *down;
     struct job_time *jobs;
     int64_t held_shares, since;
@@ -73,11 +76,14 @@ static void use(struct check *c, const struct record *r, const struct held *h, i
     for (uint32_t node = h->first; node < h->first + h->n; node++)
         for (unsigned g = 0; g < MAX_GPUS_PER_NODE; g++) {
             if (!(h->gpus >> g & 1)) continue;
-            int now = c->used[node][g] + sign * (int)(h->fraction ? h->fraction : 1000);
-            if (now < 0 || now > 1000)
+            uint16_t *all = h->job == NO_JOB ? &c->pooled[node][g] : &c->used[node][g];
+            int now = *all + sign * (int)(h->fraction ? h->fraction : 1000), most = h->inside ? c->pooled[node][g] : 1000;
+            if (h->inside != (h->job != NO_JOB && c->pooled[node][g] > 0) || (h->job == NO_JOB && c->used[node][g] > 0))
+                wrong(c, "at %" PRId64 " ns GPU %u of node %u is taken or freed under a job", r->time_ns, g, node);
+            if (now < 0 || now > most)
                 wrong(c, "at %" PRId64 " ns job %d has %s GPU %u of node %u, of which %d of 1000 shares are held then", r->time_ns, r->job,
                       sign > 0 ? "taken" : "freed", g, node, now);
-            c->used[node][g] = (uint16_t)now;
+            *all = (uint16_t)now;
         }
 }
 
@@ -86,6 +92,7 @@ static void on_nodes(struct check *c, const struct record *r)
     struct held h = {.job = r->job, .group = r->subject, .first = (uint32_t)r->a, .n = (uint32_t)(r->a >> 32), .gpus = (uint64_t)r->b,
                      .fraction = r->code};
     h.shares = shares_of(&h);
+    h.inside = h.job != NO_JOB && h.gpus && h.first < c->s->cluster.n_nodes && c->pooled[h.first][__builtin_ctzll(h.gpus)];
     if (h.first + h.n > c->s->cluster.n_nodes) {
         wrong(c, "at %" PRId64 " ns job %d takes node %u; there are %u", r->time_ns, r->job, h.first + h.n - 1, c->s->cluster.n_nodes);
         return;
@@ -101,14 +108,17 @@ static void on_nodes(struct check *c, const struct record *r)
     array_push(&c->held, h);
 }
 
-/* The shares of a whole hold: its nodes', or (placement none) those of its first state. */
-static int64_t held_of(const struct check *c, int32_t job, uint32_t group, size_t *lines)
+/* The shares of a whole hold: its nodes', or (placement none) those of its first state. `outside`: of these, not held by a
+ * group of no job already. */
+static int64_t held_of(const struct check *c, int32_t job, uint32_t group, size_t *lines, int64_t *outside)
 {
     int64_t sum = 0;
+    *outside = 0;
     *lines = 0;
     for (size_t i = 0; i < c->held.n; i++)
         if (c->held.v[i].job == job && c->held.v[i].group == group) {
             sum += c->held.v[i].shares;
+            *outside += c->held.v[i].inside ? 0 : c->held.v[i].shares;
             ++*lines;
         }
     return sum;
@@ -120,19 +130,31 @@ static void clock_to(struct check *c, int64_t now)
     c->since = now;
 }
 
+/* What the groups of a job hold, up to its row: what stays behind after its end is nobody's (jobs.csv). */
+static void hold_of_job(struct check *c, int32_t job, int64_t now, int64_t more)
+{
+    if (job == NO_JOB) return;
+    struct job_time *j = &c->jobs[job];
+    j->held += (share_ns)(uint64_t)j->held_shares * (uint64_t)(now - j->held_since);
+    j->held_since = now;
+    j->held_shares += more;
+}
+
 static void on_state(struct check *c, const struct record *r)
 {
     size_t lines;
-    int64_t known = held_of(c, r->job, r->subject, &lines);
+    int64_t outside, known = held_of(c, r->job, r->subject, &lines, &outside);
     bool first = lines == 0 || (c->open_job == r->job && c->open_group == r->subject);
     if (known == 0 && first) { /* counted, not placed */
         struct held h = {.job = r->job, .group = r->subject, .shares = r->a};
         array_push(&c->held, h);
+        outside = r->a;
     } else if (known != r->a) {
         wrong(c, "at %" PRId64 " ns group %u of job %d has %" PRId64 " shares, its nodes %" PRId64, r->time_ns, r->subject, r->job, r->a,
               known);
     }
-    if (first) c->held_shares += r->a;
+    if (first) c->held_shares += outside;
+    if (first) hold_of_job(c, r->job, r->time_ns, r->a);
     if (c->held_shares > c->s->cluster.total_shares)
         wrong(c, "at %" PRId64 " ns %" PRId64 " shares are held of %" PRId64, r->time_ns, c->held_shares, c->s->cluster.total_shares);
     c->open_job = INT32_MIN;
@@ -141,7 +163,7 @@ static void on_state(struct check *c, const struct record *r)
 static void on_freed(struct check *c, const struct record *r)
 {
     size_t lines, kept = 0;
-    int64_t known = held_of(c, r->job, r->subject, &lines);
+    int64_t outside, known = held_of(c, r->job, r->subject, &lines, &outside);
     if (lines == 0 || known != r->a)
         wrong(c, "at %" PRId64 " ns group %u of job %d frees %" PRId64 " shares of %" PRId64, r->time_ns, r->subject, r->job, r->a, known);
     for (size_t i = 0; i < c->held.n; i++) {
@@ -150,7 +172,8 @@ static void on_freed(struct check *c, const struct record *r)
         else c->held.v[kept++] = h;
     }
     c->held.n = kept;
-    c->held_shares -= r->a;
+    c->held_shares -= known ? outside : r->a;
+    hold_of_job(c, r->job, r->time_ns, -r->a);
 }
 
 /* ---- stepping ---- */
@@ -166,6 +189,8 @@ static void steps(struct check *c, const struct record *r, bool on)
 
 static void replay(struct check *c)
 {
+    struct pod_check *pods = pod_check_create();
+    const char *why = NULL;
     int64_t last = 0;
     c->open_job = INT32_MIN;
     for (size_t i = 0; i < c->records.n; i++) {
@@ -185,7 +210,10 @@ static void replay(struct check *c)
         case REC_JOB_WAIT: steps(c, r, r->code == N_WAIT_REASONS && c->jobs[r->job].steps); break;
         default: break;
         }
+        if (!why && (why = pod_check_record(pods, r))) wrong(c, "%s", why);
     }
+    if (!why && (why = pod_check_end(pods))) wrong(c, "%s", why);
+    pod_check_destroy(pods);
     if (last > c->run->end_ns) wrong(c, "a record is of %" PRId64 " ns, after the run's end at %" PRId64, last, c->run->end_ns);
     clock_to(c, c->run->end_ns);
 }
@@ -212,6 +240,9 @@ static void check_time(struct check *c, const struct job_row *row, const char *i
         if (row->wait_ns[r] < 0) wrong(c, "job %s waits %" PRId64 " ns for %s", id, row->wait_ns[r], wait_table[r].name);
         waits += row->wait_ns[r];
     }
+    hold_of_job(c, (int32_t)index, c->run->end_ns, 0);
+    if (j->held != row->work + row->redone + row->held)
+        wrong(c, "job %s: its groups hold %.9f GPU-s, its row says %.9f", id, (double)j->held / 1e12, (double)(row->work + row->redone + row->held) / 1e12);
     if (waits + stepping != end - row->submit_ns)
         wrong(c, "job %s (%s) waits %" PRId64 " ns and steps %" PRId64 ", in sum %+" PRId64 " of its %" PRId64 " ns", id,
               job_state_names[row->state], waits, stepping, waits + stepping - (end - row->submit_ns), end - row->submit_ns);
@@ -286,6 +317,7 @@ static void clean(struct check *c)
     array_free(&c->records);
     array_free(&c->held);
     free(c->used);
+    free(c->pooled);
     free(c->down);
     free(c->jobs);
 }
@@ -295,6 +327,7 @@ bool run_check(const char *dir, const struct scenario *s, char why[RUN_WHY])
     struct check c = {.s = s, .why = why};
     if (load(&c, dir)) {
         c.used = xcalloc(s->cluster.n_nodes + 1, sizeof *c.used);
+        c.pooled = xcalloc(s->cluster.n_nodes + 1, sizeof *c.pooled);
         c.down = xcalloc(s->cluster.n_nodes + 1, sizeof *c.down);
         c.jobs = xcalloc(s->n_jobs + 1, sizeof *c.jobs);
         replay(&c);

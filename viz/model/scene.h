@@ -22,8 +22,7 @@
  * the greatest sum of jobs.csv (`shares` is 1). The same holds for all of a job where a run has no timeline.
  * The integral of a show over all GPU tracks equals the ledger's: held activities and down exactly, cell by cell; work and redone
  * together the ledger's class work; what is left of the existing GPUs is idle. scene_check tells where it does not.
- * One thing is not recorded: which job uses what of a shared Ray cluster (ray_cluster "shared"). Its GPUs show idle_pod while jobs work on them; the tracks of
- * the jobs are right.
+ * What a job uses of a shared Ray cluster (ray_cluster "shared") is the job's; the rest of its pods, of no job, shows idle_pod.
  *
  * Level of detail of the run: --record full has all; --record jobs has no GPU tracks (`has_gpus` false) and job tracks from
  * the job records; --record none has jobs.csv alone. Views say which option shows more.

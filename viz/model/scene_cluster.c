@@ -174,7 +174,7 @@ static void tracks_of_nodes(struct builder *b)
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         b->node_show[i] = SHOW_NOTHING;
         for (uint32_t k = 0; k < s->nodes[i].n_gpus; k++)
-            b->gpu_now[s->nodes[i].first_gpu + k] = (struct gpu_now){.node = i, .down_show = SHOW_NOTHING};
+            b->gpu_now[s->nodes[i].first_gpu + k] = (struct gpu_now){.node = i, .pool = NO_HOLD, .down_show = SHOW_NOTHING};
     }
 }
 

@@ -49,6 +49,7 @@ struct hold {
 struct gpu_now {
     int64_t down_since_ns;
     uint32_t node;
+    uint32_t pool;             /* the hold of no job that has it, whose shares are lent to jobs' holds; NO_HOLD: none */
     uint32_t held : 11, down : 11, down_show : 8; /* shares; what is shown of `down` */
 };
 

@@ -160,7 +160,7 @@ static void push_held(struct builder *b, const struct hold *h, int64_t from_ns, 
     struct scene_span s = {from_ns, to_ns, h->job, 0, (uint8_t)show, h->cause};
     for (size_t i = 0; i < h->gpus.n; i++) {
         s.shares = h->gpus.v[i].shares;
-        track_push(b, &b->scene.tracks[SCENE_GPUS][h->gpus.v[i].track], &s);
+        if (s.shares) track_push(b, &b->scene.tracks[SCENE_GPUS][h->gpus.v[i].track], &s);
     }
 }
 
@@ -168,7 +168,7 @@ static void push_held(struct builder *b, const struct hold *h, int64_t from_ns, 
 static void flush(struct builder *b, struct hold *h, int64_t to_ns, unsigned show)
 {
     if (to_ns <= h->since_ns) return;
-    if (show != SHOW_NOTHING && h->gpus.n) {
+    if (show != SHOW_NOTHING && h->shares) {
         push_held(b, h, h->since_ns, to_ns, show);
         array_push(&b->log, (struct held_interval){h->since_ns, to_ns, (int32_t)h->shares, (uint8_t)show});
     }
@@ -183,15 +183,45 @@ static void enter(struct builder *b, struct hold *h, unsigned show, unsigned cau
     h->cause = (uint8_t)cause;
 }
 
+/* ---- groups that lie on what a group of no job holds ---- */
+
+static bool is_pool(const struct hold *h) { return (int32_t)(h->key >> 32) == NO_JOB; }
+
+/* Takes shares of a GPU from the group that has it for all, or gives them back (< 0). */
+static bool lend(struct builder *b, uint32_t track, int32_t shares)
+{
+    struct hold *pool = &b->holds.v[b->gpu_now[track].pool];
+    for (size_t i = 0; i < pool->gpus.n; i++) {
+        struct hold_gpu *g = &pool->gpus.v[i];
+        if (g->track != track) continue;
+        if (shares > g->shares) return false;
+        flush(b, pool, b->now_ns, pool->show);
+        g->shares = (uint16_t)(g->shares - shares);
+        pool->shares -= shares;
+        return true;
+    }
+    return false;
+}
+
 /* Never more than a GPU has. */
 static void add_gpu(struct builder *b, struct hold *h, uint32_t track, uint32_t shares)
 {
     struct gpu_now *g = &b->gpu_now[track];
+    if (g->pool != NO_HOLD && !is_pool(h)) {
+        if (!shares || !lend(b, track, (int32_t)shares)) {
+            b->n_strange++;
+            return;
+        }
+        array_push(&h->gpus, (struct hold_gpu){track, (uint16_t)shares});
+        h->shares += shares;
+        return;
+    }
     if (shares == 0 || shares > 1000u - g->held) {
         b->n_strange++;
         return;
     }
     g->held = (g->held + shares) & 0x7ff;
+    if (is_pool(h)) g->pool = (uint32_t)(h - b->holds.v);
     settle_down(b, track);
     array_push(&h->gpus, (struct hold_gpu){track, (uint16_t)shares});
     h->shares += shares;
@@ -269,18 +299,22 @@ static void on_state(struct builder *b, const struct record *r)
     enter(b, h, activity_table[activity].class == CLASS_WORK ? SHOW_WORK : activity, cause);
 }
 
+static void let_go(struct builder *b, const struct hold *h, const struct hold_gpu *gpu)
+{
+    struct gpu_now *g = &b->gpu_now[gpu->track];
+    if (g->pool != NO_HOLD && !is_pool(h) && lend(b, gpu->track, -(int32_t)gpu->shares)) return;
+    if (g->pool == (uint32_t)(h - b->holds.v)) g->pool = NO_HOLD;
+    g->held = (g->held - gpu->shares) & 0x7ffu;
+    lowest_may_be(b, gpu->track);
+    settle_down(b, gpu->track);
+}
+
 static void on_freed(struct builder *b, const struct record *r)
 {
     struct hold *h = find(b, r);
     if (!h) return;
     flush(b, h, b->now_ns, h->show);
-    for (size_t i = 0; i < h->gpus.n; i++) {
-        uint32_t track = h->gpus.v[i].track;
-        struct gpu_now *g = &b->gpu_now[track];
-        g->held = (g->held - h->gpus.v[i].shares) & 0x7ffu;
-        lowest_may_be(b, track);
-        settle_down(b, track);
-    }
+    for (size_t i = 0; i < h->gpus.n; i++) let_go(b, h, &h->gpus.v[i]);
     array_clear(&h->gpus);
     h->show = SHOW_NOTHING;
     uint32_t index = (uint32_t)(h - b->holds.v);

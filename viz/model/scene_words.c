@@ -119,10 +119,30 @@ static void on_condition(const struct scene *s, const struct record *r, struct s
     str_printf(out, "%s becomes %s%s%s", w.name, *w.status ? w.status : "empty", *w.reason ? ": " : "", w.reason);
 }
 
+static void range(const char *what, const struct record *r, struct str *out)
+{
+    str_printf(out, "%s %u", what, r->subject);
+    if (r->a > 1) str_printf(out, " to %lld", (long long)r->subject + r->a - 1);
+    str_append(out, ": ");
+}
+
 static void on_pod(const struct scene *s, const struct record *r, struct str *out)
 {
-    (void)s;
-    str_printf(out, "pod %u: state %u", r->subject, r->code);
+    unsigned state = r->code & 0xff, role = r->code >> 8;
+    range("pod", r, out);
+    str_append(out, state < N_POD_STATES ? pod_state_table[state].name : "?");
+    if (state == POD_IS_PENDING && role < N_POD_ROLES) str_printf(out, ", %s %lld", role_names[role], (long long)r->subject + r->b);
+    if (state == POD_IS_SCHEDULED || state == POD_IS_PULLING || state == POD_IS_STARTING)
+        str_printf(out, " on node %s", node_of(s, (uint32_t)r->b));
+    if (state == POD_IS_READY && r->b) str_printf(out, ", restarted %lld times", (long long)r->b);
+    if (state == POD_IS_BACKOFF || state == POD_IS_FAILED) str_printf(out, ", exit code %lld", (long long)r->b);
+}
+
+static void on_actor(const struct scene *s, const struct record *r, struct str *out)
+{
+    range("rank", r, out);
+    str_append(out, r->code < N_ACTOR_STATES ? actor_state_table[r->code].name : "?");
+    if (r->code == ACTOR_IS_STARTING) str_printf(out, " on node %s", node_of(s, (uint32_t)r->b));
 }
 
 static void on_checkpoint(const struct scene *s, const struct record *r, struct str *out)
@@ -179,7 +199,7 @@ static void (*const tell[N_RECORD_TYPES])(const struct scene *, const struct rec
     [REC_JOB_WAIT] = on_wait,           [REC_JOB_EVICTED] = on_evicted,     [REC_JOB_CONDITION] = on_condition,
     [REC_POD_STATE] = on_pod,           [REC_CHECKPOINT] = on_checkpoint,   [REC_ROLLBACK] = on_rollback,
     [REC_FAULT] = on_fault,             [REC_NODE_STATE] = on_node,         [REC_NO_PROGRESS] = on_no_progress,
-    [REC_PARTIAL_HOLD] = on_hold,
+    [REC_PARTIAL_HOLD] = on_hold,       [REC_ACTOR_STATE] = on_actor,
 };
 
 void scene_event_text(const struct scene *s, const struct record *r, struct str *out)

@@ -1,6 +1,6 @@
 /* test_random_faults.c - random jobs on Ray under random faults and scripted actions: whatever happens, the ledger is exact
  * (sim_close checks it), every job's times add up, nothing is held at the end that nobody holds, and a second run of the
- * same scenario has the same fingerprint.
+ * same scenario has the same fingerprint. What its files say of each other holds (run_check.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -17,6 +17,8 @@
 #include "base/str.h"
 #include "sim/engine/stream.h"
 #include "sim/simulate.h"
+#include "tests/support/run_check.h"
+#include "tests/support/temp_run.h"
 
 enum { JOBS = 40, ACTIONS = 60, SEEDS = 12 };
 
@@ -104,6 +106,15 @@ static void run_once(const struct scenario *s, struct sim_result *r)
     assert_true(r->succeeded + r->failed + r->unfinished <= JOBS); /* the rest was deleted */
 }
 
+static void check_files(const struct scenario *s, uint64_t seed, const char *approach)
+{
+    char why[RUN_WHY];
+    struct run *r = temp_run(s, RECORD_FULL);
+    assert_non_null(r);
+    if (!run_check(r->dir, s, why)) fail_msg("seed %d, %s: %s", (int)seed, approach, why);
+    temp_run_close(r);
+}
+
 static void sums_are_exact_and_runs_repeat(void **state)
 {
     (void)state;
@@ -117,6 +128,7 @@ static void sums_are_exact_and_runs_repeat(void **state)
             assert_string_equal(first.fingerprint, second.fingerprint);
             sim_result_free(&first);
             sim_result_free(&second);
+            check_files(s, seed, approaches[a]);
             scenario_free(s);
         }
 }

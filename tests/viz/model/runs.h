@@ -53,7 +53,7 @@ static inline bool run_any(uint64_t seed, unsigned parts, const char *approach, 
     any_scenario_part(seed, parts, 1000, &json);
     struct scenario *s = scenario_parse("any.json", json.s, json.n, approach, &d);
     if (!s) diag_print(&d, stderr);
-    bool ok = s && s->approach.ray_cluster != RAY_SHARED && run_scenario(s, dir, level);
+    bool ok = s && run_scenario(s, dir, level);
     if (s) scenario_free(s);
     diag_free(&d);
     str_free(&json);

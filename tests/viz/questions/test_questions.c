@@ -122,9 +122,10 @@ static int64_t held_at(const struct run *r, int64_t ns, int64_t *by_job, size_t 
     assert_non_null(t);
     while (timeline_next(t, &rec) && rec.time_ns <= ns) {
         uint64_t before = 0, now = rec.type == REC_GROUP_FREED ? 0 : (uint64_t)rec.a;
+        uint64_t key = (uint64_t)(uint32_t)rec.job << 32 | rec.subject;
         if (rec.type != REC_GROUP_STATE && rec.type != REC_GROUP_FREED) continue;
-        hmap_get_u64(&held, rec.subject, &before);
-        hmap_put_u64(&held, rec.subject, now);
+        hmap_get_u64(&held, key, &before);
+        hmap_put_u64(&held, key, now);
         sum += (int64_t)now - (int64_t)before;
         if (by_job && rec.job >= 0 && (size_t)rec.job < n_jobs) by_job[rec.job] += (int64_t)now - (int64_t)before;
     }
