@@ -94,6 +94,7 @@ check-all: all $(TESTS) headers
 	@bash tests/house/manual.sh $(BIN)/trainyard
 	@bash tests/viz/viewer.sh $(BIN)/trainyard $(BIN)/trainyard-view
 	@bash tests/viz/xvfb.sh $(BIN)/trainyard $(BIN)/trainyard-view
+	@bash tests/viz/report/browser.sh $(BIN)/trainyard
 	@bash tests/house/commands.sh $(BIN)/trainyard
 	@bash tests/house/readme.sh $(BIN)/trainyard
 	@bash tests/house/worker.sh $(BIN)/trainyard-worker

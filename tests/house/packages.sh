@@ -10,7 +10,7 @@
 set -e
 build="gcc make libc6-dev libgsl-dev libcjson-dev libyaml-dev libcsv-dev libcurl4-openssl-dev libssl-dev zlib1g-dev libcairo2-dev libfreetype-dev libpng-dev libsdl2-dev fonts-dejavu-core"
 check="$build libcmocka-dev python3"
-ci="$check clang libclang-rt-14-dev valgrind xvfb xdotool openmpi-bin libopenmpi-dev"
+ci="$check clang libclang-rt-14-dev valgrind xvfb xdotool chromium-headless-shell openmpi-bin libopenmpi-dev"
 case ${1:-build} in
     build) want=$build ;;
     check) want=$check ;;

@@ -5,7 +5,8 @@
  *
  * One approach: its metrics, ledgers and waits. Several: each other one against the first too, with the words of compare.
  * Figures are means over all replications (study/report.h, study/compare.h); pictures over time are of the first replication, drawn by the
- * views of the viewer. Tables of jobs hold the JOBS_LISTED that matter most; export --to csv has all.
+ * views of the viewer. Tables of jobs hold the
+ * REPORT_JOBS_LISTED that waited longest, say how many they leave out, and where all are: jobs.csv of the run.
  * What comes from scenarios and traces is escaped. The same runs give the same bytes.
  *
  * Pictures and jobs are of the first REPORT_PICTURED approaches; the page says so where there are more.
@@ -20,7 +21,7 @@
 #include "study/approach_runs.h"
 #include "viz/draw/text.h"
 
-enum { REPORT_JOBS_LISTED = 50, REPORT_PICTURED = 16 };
+enum { REPORT_JOBS_LISTED = 200, REPORT_PICTURED = 16 };
 
 bool report_page(const struct approach_source *, size_t n, const struct text_engine *, struct str *out, char **warnings, char **err);
 

@@ -342,6 +342,18 @@ static void job_row(const struct waited *w, struct str *out)
     html_row_end(out);
 }
 
+static void not_listed(const struct run *run, size_t listed, struct str *out)
+{
+    struct str s = {0};
+    if (listed == run->n_jobs) return;
+    words_number(&s, (double)(run->n_jobs - listed));
+    str_append(&s, " jobs that waited less are not listed. All ");
+    words_number(&s, (double)run->n_jobs);
+    str_printf(&s, " are in %s/jobs.csv, or in one table with trainyard export --to csv.", run->dir);
+    html_element(out, "p class=\"note\"", str_text(&s));
+    str_free(&s);
+}
+
 void table_jobs(const struct run *run, const char *name, size_t approach, size_t listed, struct str *out)
 {
     static const char *const h[] = {"job", "state", "team", "queue", "#GPUs", "#wait", "#to the end", "#restarts", "#preemptions", "most of its waits"};
@@ -357,6 +369,7 @@ void table_jobs(const struct run *run, const char *name, size_t approach, size_t
     html_table(out, str_text(&id), str_text(&caption), h, sizeof h / sizeof *h);
     for (size_t i = 0; i < n; i++) job_row(&w[i], out);
     html_table_end(out);
+    not_listed(run, n, out);
     str_free(&id);
     str_free(&caption);
     free(w);
