@@ -43,7 +43,7 @@ MPICC    := $(shell command -v mpicc)
 
 SHELL    := /bin/bash
 
-.PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang check-mutations seed-faults test bench fuzz \
+.PHONY: all all-objects demo check check-all check-sanitizers check-threads check-valgrind check-clang check-mutations check-live seed-faults test bench fuzz \
         install clean help headers pictures
 all: $(BIN)/trainyard $(BIN)/trainyard-view $(BIN)/trainyard-worker $(if $(MPICC),$(BIN)/trainyard-worker-mpi)
 

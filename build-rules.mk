@@ -69,6 +69,7 @@ help:
 	@echo "make            build bin/trainyard"
 	@echo "make demo       install what is missing, build, and compare both approaches on a shipped scenario"
 	@echo "make check      install what is missing, and run all tests that need no live cluster"
+	@echo "make check-live get, build and start real controllers, and compare their decisions with the simulator's"
 	@echo "make bench      one line a figure, with its goal and, where ../shared is there, the reference beside"
 	@echo "make fuzz       each reader for FUZZ_SECONDS (60) under libFuzzer"
 	@echo "make check-sanitizers | check-threads | check-valgrind | check-clang | check-mutations     what CI adds"
@@ -124,6 +125,10 @@ check-mutations:
 
 seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o)
 	@CC="$(CC)" FLAGS="$(CPPFLAGS) $(CFLAGS)" LIBS="$(LDLIBS)" BUILD=$(BUILD) bash tests/mutations/run.sh $(FAULTS)
+
+# Real controllers against the simulator (docs/live.md). What cannot run here is skipped, and says why.
+check-live: all
+	@bash tests/live/check.sh || test $$? = 77
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard

@@ -1,0 +1,144 @@
+"""observed.py - what a watch shows of real controllers, as decisions.
+
+    watches = Watches(api, ["workloads", "pods", ...]); ...; watches.stop()
+    decisions(watches, begin), pods(watches), environment(watches)
+
+SPDX-License-Identifier: GPL-3.0-or-later
+"""
+import re
+import threading
+import time
+
+PATHS = {"workloads": "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads", "jobs": "/apis/batch/v1/namespaces/default/jobs",
+         "pods": "/api/v1/namespaces/default/pods", "pytorchjobs": "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs",
+         "rayclusters": "/apis/ray.io/v1/namespaces/default/rayclusters", "rayjobs": "/apis/ray.io/v1/namespaces/default/rayjobs"}
+EVICTED_WITHOUT_PREEMPTOR = {"ClusterQueueStopped": "ClusterQueueStopped"}
+
+
+class Watches:
+    """Follows some resources from now on; events[resource] are (monotonic time, what, object) as they arrive."""
+
+    def __init__(self, api, resources):
+        self.halt = threading.Event()
+        self.events = {r: [] for r in resources}
+        self.trouble = []
+        self.threads = [threading.Thread(target=self.follow, args=(api, r), daemon=True) for r in resources]
+        for t in self.threads:
+            t.start()
+        time.sleep(0.3)  # all have made their first list
+
+    def follow(self, api, resource):
+        try:
+            for event in api.watch(PATHS[resource], self.halt):
+                self.events[resource].append(event)
+        except Exception as e:
+            self.trouble.append(f"watching {resource}: {e!r}")
+
+    def stop(self):
+        self.halt.set()
+        for t in self.threads:
+            t.join()
+
+    def latest(self, resource, name):
+        """The newest state of a named object that is there, or None."""
+        for _, what, o in reversed(self.events[resource]):
+            if o["metadata"]["name"] == name:
+                return None if what == "DELETED" else o
+        return None
+
+
+def conditions_of(o):
+    return {c["type"]: c for c in o.get("status", {}).get("conditions") or []}
+
+
+def owner(o):
+    return next((r["name"] for r in o["metadata"].get("ownerReferences", [])), "")
+
+
+def of_workloads(events):
+    """Admissions and evictions, in the order of arrival."""
+    before, by_uid = {}, {}
+    for t, what, o in events:
+        job, now = owner(o), conditions_of(o)
+        by_uid[o["metadata"]["uid"]] = job
+        then = before.get(o["metadata"]["uid"], {})
+        for kind in ("Evicted", "QuotaReserved"):
+            c, old = now.get(kind), then.get(kind, {})
+            if not c or c["status"] != "True":
+                continue
+            if old.get("status") == "True" and old["lastTransitionTime"] == c["lastTransitionTime"]:
+                continue
+            if kind == "Evicted":
+                yield t, job, "evicted", evicted_by(c, now.get("Preempted"), by_uid)
+            else:
+                yield t, job, "admitted", flavors(o)
+        before[o["metadata"]["uid"]] = now
+
+
+def flavors(o):
+    sets = o["status"].get("admission", {}).get("podSetAssignments", [])
+    return " ".join(sorted({f for s in sets for f in s.get("flavors", {}).values()}))
+
+
+def evicted_by(evicted, preempted, by_uid):
+    if evicted["reason"] != "Preempted" or not preempted:
+        return EVICTED_WITHOUT_PREEMPTOR.get(evicted["reason"], evicted["reason"])
+    uid = re.search(r"\(UID: ([^,)]+)", preempted["message"])
+    return f"{preempted['reason']} by {by_uid.get(uid.group(1), '?') if uid else '?'}"
+
+
+def of_conditions(events, told):
+    """Conditions that changed, by object; `told` gives the text of one."""
+    before = {}
+    for t, what, o in events:
+        name, uid = o["metadata"]["name"], o["metadata"]["uid"]
+        then, now = before.get(uid, {}), conditions_of(o)
+        # In the order in which the controller lists them; what it took away comes last.
+        for kind, c in now.items():
+            if then.get(kind, {}).get("status") != c["status"] or then[kind].get("reason") != c.get("reason"):
+                yield t, name, "condition", told(c)
+        for kind in then:
+            if kind not in now and what != "DELETED":
+                yield t, name, "condition", f"{kind}=removed"
+        before[uid] = now
+
+
+def of_ray_jobs(events):
+    before = {}
+    for t, what, o in events:
+        status = o.get("status", {})
+        now = status.get("jobDeploymentStatus", "")
+        if now != before.get(o["metadata"]["uid"], ""):
+            before[o["metadata"]["uid"]] = now
+            yield t, o["metadata"]["name"], "condition", f"JobDeploymentStatus={now} {status.get('reason', '')}"
+
+
+def plain(c):
+    return f"{c['type']}={c['status']}"
+
+
+def with_reason(c):
+    return f"{c['type']}={c['status']} {c.get('reason', '')}"
+
+
+def decisions(watches, begin):
+    """(seconds since begin, job, what, detail), in order."""
+    e = watches.events
+    found = [*of_workloads(e.get("workloads", [])), *of_conditions(e.get("jobs", []), plain),
+             *of_conditions(e.get("pytorchjobs", []), plain), *of_conditions(e.get("rayclusters", []), with_reason),
+             *of_ray_jobs(e.get("rayjobs", []))]
+    return sorted(((t - begin, *rest) for t, *rest in found), key=lambda d: d[0])
+
+
+def environment(watches):
+    """By pod: its first container's variables, and its init containers with their commands, as `explain --env` shows them."""
+    out = {}
+    for _, _, o in watches.events["pods"]:
+        spec = o["spec"]
+        lines = [f"  {v['name']}={v.get('value', '')}" for v in spec["containers"][0].get("env", [])]
+        for c in spec.get("initContainers", []):
+            lines.append(f" init container {c['name']} ({c['image']})")
+            command = c.get("command", [])
+            lines.append("  " + " ".join(command[:2]) + f" '{command[2]}'" if command[:2] == ["sh", "-c"] else "  " + " ".join(command))
+        out[o["metadata"]["name"]] = lines
+    return out

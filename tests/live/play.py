@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""play.py - plays scenarios against real controllers, and compares what these decide with what the simulator says.
+
+    tests/live/play.py --stack DIR [--trainyard BIN] [--keep DIR] SCENARIO.json ...
+
+DIR is a stack that stack.sh started with kwok and the controllers that the scenarios need. Each scenario, under each of its
+approaches and up to its horizon, is run by the simulator; then its nodes, queues and jobs are created as real objects at the scenario's times, its script is
+done as a kubelet or a user would, and until the horizon watches note what the controllers do. Scale of time and of size: 1.
+
+Compared, as far as either side has it: admissions with flavors and evictions with reason and preemptor, in order (those closer
+than TIE_S may be swapped: Kueue sends them from several goroutines); the conditions of each job, in order; the
+environment of each pod, byte for byte, with `trainyard explain --env`. A line a scenario; ends with 0, or 1 when one differs.
+--keep leaves each scenario's run and both sides' decisions there.
+
+SPDX-License-Identifier: GPL-3.0-or-later
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import actions
+import manifests
+import observed
+import simulated
+from cluster import Cluster, Refused
+
+TIE_S = 0.5   # as the recordings of Kueue are compared
+EDGE_S = 1.0  # what happens so close to the horizon may be seen on one side only
+
+
+# ---- the real side
+
+def resources_of(scenario):
+    """What is watched: the kinds of the scenario, and what their controllers make."""
+    kinds = {manifests.PLURAL[o["kind"]] for _, o in manifests.jobs(scenario)}
+    if any(o["kind"] == "ClusterQueue" for o in manifests.setup(scenario)):
+        kinds.add("workloads")
+    return kinds | {"pods"}
+
+
+def play(api, scenario):
+    """Creates what the scenario has and does its script, at its times; (watches, time 0)."""
+    for o in [*manifests.nodes(scenario), *manifests.setup(scenario)]:
+        api.create(manifests.path_of(o), o)
+    for n in manifests.nodes(scenario):
+        wait_until(lambda: ready(api.get(f"/api/v1/nodes/{n['metadata']['name']}")), "a node to be ready")
+    for o in manifests.setup(scenario):
+        if o["kind"] == "ClusterQueue":
+            wait_until(lambda: active(api.get(f"{manifests.path_of(o)}/{o['metadata']['name']}")), "a queue to be active")
+    watches = observed.Watches(api, resources_of(scenario))
+    todo = [(t, lambda o=o: api.create(manifests.path_of(o), o)) for t, o in manifests.jobs(scenario)]
+    todo += [(a["at"], lambda a=a: actions.act(api, watches, a)) for a in scenario["faults"].get("script", [])]
+    begin = time.monotonic()
+    for t, do in sorted(todo, key=lambda x: x[0]):
+        time.sleep(max(0, begin + t - time.monotonic()))
+        do()
+    time.sleep(max(0, begin + scenario["run"]["horizon"] - time.monotonic()))
+    watches.stop()
+    if watches.trouble:
+        raise RuntimeError("; ".join(watches.trouble))
+    return watches, begin
+
+
+def ready(node):
+    return not node["spec"].get("taints", []) and any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"].get("conditions", []))
+
+
+def active(queue):
+    """A queue on hold is inactive, and known as such."""
+    c = observed.conditions_of(queue).get("Active")
+    return c is not None and (c["status"] == "True" or queue["spec"].get("stopPolicy", "None") != "None")
+
+
+def wait_until(done, what, limit_s=30):
+    until = time.monotonic() + limit_s
+    while not done():
+        if time.monotonic() > until:
+            raise TimeoutError(f"waited {limit_s} s for {what}")
+        time.sleep(0.1)
+
+
+def clear(api, scenario):
+    """Takes away what was created, and waits until it is gone."""
+    paths = [f"{manifests.path_of(o)}/{o['metadata']['name']}" for _, o in manifests.jobs(scenario)]
+    setup = [f"{manifests.path_of(o)}/{o['metadata']['name']}" for o in [*manifests.nodes(scenario), *manifests.setup(scenario)]]
+    for group in (paths, setup[::-1]):
+        for path in group:
+            try:
+                api.delete(path, apiVersion="v1", kind="DeleteOptions", propagationPolicy="Background")
+            except Refused as e:
+                if e.code != 404:
+                    raise
+        for path in group:
+            wait_until(lambda: gone(api, path), f"{path} to go")
+        if group is paths:
+            wait_until(lambda: not api.get(observed.PATHS["pods"])["items"], "pods to go")
+
+
+def gone(api, path):
+    try:
+        api.get(path)
+        return False
+    except Refused as e:
+        return e.code == 404
+
+
+# ---- comparison
+
+def text_of(d):
+    return f"{d[0]:.2f} s {d[1]} {d[2]} {d[3]}".rstrip() if d else "nothing"
+
+
+def compare_order(sim, live, until):
+    """Decisions about admission: the same ones, and none swapped that are further apart than a tie on both sides."""
+    def numbered(ds):
+        seen, out = {}, []
+        for t, job, what, detail in ds:
+            n = seen[job, what] = seen.get((job, what), 0) + 1
+            out.append(((job, what, n), t, detail))
+        return out
+    sim, live = numbered(sim), numbered(live)
+    sim_at, live_at = {k: (t, d) for k, t, d in sim}, {k: (t, d) for k, t, d in live}
+    for mine, other, where in ((sim, live_at, "simulated only"), (live, sim_at, "real only")):
+        for key, t, detail in mine:
+            if t < until - EDGE_S and key not in other:
+                yield f"{where}: {t:.2f} s {key[0]} {key[1]} {detail}"
+    both = [k for k, _, _ in live if k in sim_at]
+    for k in both:
+        if sim_at[k][1] != live_at[k][1]:
+            yield f"{k[0]} {k[1]}: simulated {sim_at[k][1]}, real {live_at[k][1]}"
+    for i, a in enumerate(both):
+        for b in both[i + 1:]:
+            if live_at[b][0] - live_at[a][0] > TIE_S and sim_at[a][0] - sim_at[b][0] > 0:
+                yield f"swapped: real {a[0]} {a[1]} before {b[0]} {b[1]}, simulated after"
+
+
+def compare_conditions(sim, live, until):
+    """The conditions of each job, in order."""
+    for job in sorted({d[1] for d in sim + live}):
+        mine, other = ([d for d in ds if d[1] == job and d[0] < until - EDGE_S] for ds in (sim, live))
+        for i in range(max(len(mine), len(other))):
+            a, b = (ds[i] if i < len(ds) else None for ds in (mine, other))
+            if not a or not b or a[3] != b[3]:
+                yield f"{job}, condition {i + 1}: simulated {text_of(a)}, real {text_of(b)}"
+                break
+
+
+def compare_environment(trainyard, run, names, live):
+    for name in names:
+        told = subprocess.run([trainyard, "explain", "--env", run, name], capture_output=True, text=True)
+        if told.returncode:
+            continue  # this kind has none
+        for block in told.stdout.split("\n\n"):
+            pod, *lines = block.rstrip("\n").split("\n")
+            pod = pod.removeprefix("pod ").rstrip()
+            if pod in live and lines != live[pod]:
+                wrong = next((f"simulated {a!r}, real {b!r}" for a, b in zip(lines, live[pod]) if a != b), "one has more lines")
+                yield f"environment of {pod}: {wrong}"
+
+
+def error_of_admission(sim, live):
+    """Median error of the time from submission to admission, in seconds."""
+    at = {}
+    for t, job, what, _ in sim:
+        if what == "admitted":
+            at.setdefault(job, []).append(t)
+    errors = [abs(t - at[job].pop(0)) for t, job, what, _ in live if what == "admitted" and at.get(job)]
+    return statistics.median(errors) if errors else None
+
+
+def one(api, options, path, approach):
+    """Plays a scenario under an approach; the differences, and a summary."""
+    run = options.keep / f"{path.stem}-{approach}"
+    subprocess.run([options.trainyard, "run", path, "--approach", approach, "-o", run, "--record", "full", "--force"], check=True, stdout=subprocess.DEVNULL)
+    scenario = json.loads((run / "scenario.json").read_text())
+    try:
+        watches, begin = play(api, scenario)
+    finally:
+        clear(api, scenario)
+    until = scenario["run"]["horizon"]
+    sim, live = simulated.decisions(run, simulated.flavors(scenario)), observed.decisions(watches, begin)
+    (run / "decisions.json").write_text(json.dumps({"simulated": sim, "real": live}, indent=0))
+    def about(ds, condition):
+        return [d for d in ds if (d[2] == "condition") == condition]
+    queued = any(o["kind"] == "ClusterQueue" for o in manifests.setup(scenario))
+    wrong = list(compare_order(about(sim, False), about(live, False), until)) if queued else []
+    wrong += compare_conditions(about(sim, True), about(live, True), until)
+    wrong += compare_environment(options.trainyard, run, [o["metadata"]["name"] for _, o in manifests.jobs(scenario)], observed.environment(watches))
+    n = {what: sum(d[2] == what for d in live) for what in ("admitted", "evicted", "condition")}
+    told = f"{n['admitted']} admissions, {n['evicted']} evictions, {n['condition']} conditions"
+    error = error_of_admission(sim, live) if queued else None
+    return wrong, told if error is None else f"{told}; admission within {error:.2f} s (median)"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--stack", type=Path, required=True)
+    p.add_argument("--trainyard", default="bin/trainyard")
+    p.add_argument("--keep", type=Path)
+    p.add_argument("scenarios", type=Path, nargs="+")
+    options = p.parse_args()
+    scratch = None if options.keep else tempfile.TemporaryDirectory()
+    options.keep = options.keep or Path(scratch.name)
+    options.keep.mkdir(exist_ok=True)
+    api = Cluster(options.stack / "admin.kubeconfig")
+    failed = 0
+    for path, approach in ((p, a) for p in options.scenarios for a in json.loads(p.read_text())["approaches"]):
+        try:
+            wrong, told = one(api, options, path, approach)
+        except (Refused, OSError, LookupError, RuntimeError, subprocess.SubprocessError) as e:
+            wrong, told = [repr(e)], "could not be played"
+        print("DIFFERS" if wrong else "ok", f"{path.parent.name}/{path.stem} {approach}: {told}", flush=True)
+        for w in wrong:
+            print(f"    {w}", flush=True)
+        failed += bool(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+#!/bin/bash
+# stack.sh - starts and stops a real control plane with real controllers, on loopback, without containers.
+#
+#     tests/live/stack.sh start DIR [--owner PID] [kwok] [kueue] [training-operator] [ray-operator]
+#     tests/live/stack.sh stop DIR
+#     tests/live/stack.sh sweep          stops the stacks whose owner has gone
+#
+# DIR must not exist; it gets the certificates, the data, a log and a pid file a process, and DIR/admin.kubeconfig. etcd,
+# kube-apiserver, kube-controller-manager and kube-scheduler always start; `start` returns when pods can be created, nodes
+# are played (kwok) and the controllers asked for serve. Each stack takes a block of 20 ports of its own, so that several
+# run side by side; which blocks are taken, and by whom, stands in a registry in TMPDIR. A process is stopped only when pid and
+# time of start are those written down. `--owner`: the stack belongs to that process; `sweep`, and each `start`, stops
+# what an owner that was killed left behind. Ends with 0, 1 (with the end of the log of what did not start), 2 usage.
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "$(dirname "$0")/parts.sh"
+registry=${TMPDIR:-/tmp}/trainyard-live.$(id -u)
+first_port=14000 blocks=100 ports_a_block=20
+# Places in a block.
+declare -A place=([apiserver]=0 [etcd]=1 [etcd-peer]=2 [kube-controller-manager]=3 [kube-scheduler]=4 [kueue]=5 [kueue-health]=6
+    [kueue-metrics]=7 [training-operator]=8 [training-health]=9 [training-metrics]=10 [ray-health]=11 [ray-metrics]=12)
+
+fail() { echo "live: $*" >&2; [ -z "$starting" ] || stop_all; exit 1; }
+port() { echo $(($(cat "$dir/ports") + place[$1])); }
+k() { "$kubectl" --kubeconfig "$dir/admin.kubeconfig" "$@"; }
+
+# When a process started, in clock ticks since boot; nothing where there is none (or a dead one not yet waited for).
+began() { sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" {print $20}'; }
+
+# ---- registry of port blocks
+
+free_block() {
+    local p
+    for ((p = $1; p < $1 + ports_a_block; p++)); do (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null && return 1; done
+    return 0
+}
+
+claim_ports() {
+    local i base
+    mkdir -p "$registry"
+    for ((i = 0; i < blocks; i++)); do
+        base=$((first_port + ports_a_block * (($$ + i) % blocks)))
+        mkdir "$registry/$base" 2>/dev/null || continue
+        free_block $base || { rmdir "$registry/$base"; continue; }
+        echo "$dir" >"$registry/$base/dir" && echo $base >"$dir/ports"
+        [ -z "$owner" ] || echo "$owner $(began "$owner")" >"$registry/$base/owner"
+        return
+    done
+    fail "no block of ports is free from $first_port on; see $registry"
+}
+
+sweep() {
+    local block pid start
+    for block in "$registry"/*/; do
+        [ -e "$block/owner" ] || continue
+        read -r pid start <"$block/owner"
+        [ "$(began "$pid")" = "$start" ] || (dir=$(cat "$block/dir") && stop_all)
+    done
+}
+
+# ---- processes
+
+run() { # NAME COMMAND...
+    local name=$1
+    shift
+    setsid "$@" >"$dir/$name.log" 2>&1 </dev/null 9>&- &
+    echo "$! $(began $!)" >"$dir/$name.pid"
+}
+
+alive() { # NAME
+    local pid start
+    [ -e "$dir/$1.pid" ] && read -r pid start <"$dir/$1.pid" && [ -n "$start" ] && [ "$(began "$pid")" = "$start" ]
+}
+
+# Waits until a command succeeds; gives up when the process dies or after a time.
+await() { # NAME SECONDS COMMAND...
+    local name=$1 until=$((SECONDS + $2))
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        alive "$name" || { tail -n 20 "$dir/$name.log" >&2; fail "$name has ended; this is the end of $dir/$name.log"; }
+        [ $SECONDS -lt $until ] || { tail -n 20 "$dir/$name.log" >&2; fail "$name does not answer; this is the end of $dir/$name.log"; }
+        sleep 0.1
+    done
+}
+
+stop_one() { # NAME
+    local pid start i
+    alive "$1" || { rm -f "$dir/$1.pid"; return; }
+    read -r pid start <"$dir/$1.pid"
+    kill "$pid" 2>/dev/null
+    for ((i = 0; i < 50; i++)); do alive "$1" || break; sleep 0.1; done
+    alive "$1" && kill -9 "$pid" 2>/dev/null
+    rm -f "$dir/$1.pid"
+}
+
+stop_all() {
+    local name base
+    for name in ray-operator training-operator kueue kwok kube-scheduler kube-controller-manager kube-apiserver etcd; do stop_one $name; done
+    base=$(cat "$dir/ports" 2>/dev/null) && rm -rf "${registry:?}/$base"
+    rm -rf "$dir/etcd"
+}
+
+# ---- certificates
+
+new_key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }
+
+certificate() { # NAME SUBJECT USAGE [SUBJECT-ALT-NAMES]
+    new_key "$1.key" && openssl req -new -key "$1.key" -subj "$2" -out "$1.csr" || return
+    { echo basicConstraints=CA:FALSE; echo keyUsage=digitalSignature; echo "extendedKeyUsage=$3"; [ -z "$4" ] || echo "subjectAltName=$4"; } >"$1.ext"
+    openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 -extfile "$1.ext" -out "$1.crt"
+}
+
+kubeconfig() { # USER: reaches the API server with its certificate
+    cat >"$dir/$1.kubeconfig" <<EOF
+apiVersion: v1
+kind: Config
+clusters: [{name: trainyard-live, cluster: {server: "https://127.0.0.1:$(port apiserver)", certificate-authority: $dir/pki/ca.crt}}]
+users: [{name: $1, user: {client-certificate: $dir/pki/$1.crt, client-key: $dir/pki/$1.key}}]
+contexts: [{name: trainyard-live, context: {cluster: trainyard-live, user: $1}}]
+current-context: trainyard-live
+EOF
+}
+
+certificates() {
+    mkdir -p "$dir/pki" && cd "$dir/pki" || return
+    new_key ca.key && openssl req -x509 -new -key ca.key -days 365 -subj /CN=trainyard-live -addext keyUsage=critical,keyCertSign,cRLSign -out ca.crt &&
+        certificate server /CN=kube-apiserver serverAuth DNS:localhost,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.0.0.1 &&
+        certificate admin /O=system:masters/CN=admin clientAuth &&
+        certificate kube-controller-manager /CN=system:kube-controller-manager clientAuth &&
+        certificate kube-scheduler /CN=system:kube-scheduler clientAuth &&
+        openssl genrsa -out accounts.key 2048 && openssl rsa -in accounts.key -pubout -out accounts.pub
+}
+
+# ---- the control plane
+
+start_etcd() {
+    run etcd "$(part_path etcd)" --data-dir "$dir/etcd" --unsafe-no-fsync --name live \
+        --listen-client-urls "http://127.0.0.1:$(port etcd)" --advertise-client-urls "http://127.0.0.1:$(port etcd)" \
+        --listen-peer-urls "http://127.0.0.1:$(port etcd-peer)" --initial-advertise-peer-urls "http://127.0.0.1:$(port etcd-peer)" \
+        --initial-cluster "live=http://127.0.0.1:$(port etcd-peer)"
+}
+
+start_apiserver() {
+    run kube-apiserver "$(part_path kube-apiserver)" --etcd-servers="http://127.0.0.1:$(port etcd)" --secure-port="$(port apiserver)" \
+        --bind-address=127.0.0.1 --advertise-address=127.0.0.1 --endpoint-reconciler-type=none --cert-dir="$dir/apiserver-certs" \
+        --tls-cert-file="$dir/pki/server.crt" --tls-private-key-file="$dir/pki/server.key" --client-ca-file="$dir/pki/ca.crt" \
+        --service-account-issuer=https://kubernetes.default.svc --service-account-key-file="$dir/pki/accounts.pub" \
+        --service-account-signing-key-file="$dir/pki/accounts.key" --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/16
+    await kube-apiserver 120 k get --raw /readyz
+}
+
+# A kubelet that is played misses no heartbeat by itself; no node goes NotReady under load.
+start_kcm() {
+    run kube-controller-manager "$(part_path kube-controller-manager)" --secure-port="$(port kube-controller-manager)" --bind-address=127.0.0.1 \
+        --kubeconfig="$dir/kube-controller-manager.kubeconfig" --authentication-kubeconfig="$dir/kube-controller-manager.kubeconfig" \
+        --authorization-kubeconfig="$dir/kube-controller-manager.kubeconfig" --cert-dir="$dir/kcm-certs" --leader-elect=false \
+        --service-account-private-key-file="$dir/pki/accounts.key" --root-ca-file="$dir/pki/ca.crt" --use-service-account-credentials=true
+}
+
+start_scheduler() {
+    run kube-scheduler "$(part_path kube-scheduler)" --secure-port="$(port kube-scheduler)" --bind-address=127.0.0.1 --cert-dir="$dir/scheduler-certs" \
+        --kubeconfig="$dir/kube-scheduler.kubeconfig" --authentication-kubeconfig="$dir/kube-scheduler.kubeconfig" \
+        --authorization-kubeconfig="$dir/kube-scheduler.kubeconfig" --leader-elect=false
+}
+
+# ---- what may be added
+
+start_kwok() {
+    run kwok "$(part_path kwok)" --kubeconfig="$dir/admin.kubeconfig" --manage-all-nodes=true --config="$live_here/stages.yaml" \
+        --node-lease-duration-seconds=40
+    printf 'apiVersion: v1\nkind: Node\nmetadata: {name: live-probe, labels: {kubernetes.io/hostname: live-probe}}\n' | k apply -f - >/dev/null
+    await kwok 60 k wait --for=condition=Ready --timeout=1s node/live-probe
+    k delete node live-probe >/dev/null
+}
+
+# The objects of a module's folder as JSON, with what the API server is to call at a port of this machine instead of a Service.
+objects_calling() { # FOLDER PORT NAME
+    k kustomize "$1" | k annotate --local -f - -o json trainyard.live/part="$3" | python3 "$live_here/calls.py" "https://127.0.0.1:$2" "$dir/pki/ca.crt" "$3"
+}
+
+start_kueue() {
+    local files
+    files=$(part_files kueue)
+    (cd "$dir/pki" && mkdir -p kueue && cp server.crt kueue/tls.crt && cp server.key kueue/tls.key)
+    objects_calling "$files/config/components/crd" "$(port kueue)" kueue | k apply --server-side -f - >"$dir/kueue-crds.log" || fail "Kueue's CRDs"
+    await kube-apiserver 60 k wait --for=condition=Established --timeout=10s crd/workloads.kueue.x-k8s.io crd/clusterqueues.kueue.x-k8s.io
+    k create namespace kueue-system >/dev/null
+    cat >"$dir/kueue.yaml" <<EOF
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+namespace: kueue-system
+health: {healthProbeBindAddress: "127.0.0.1:$(port kueue-health)"}
+metrics: {bindAddress: "127.0.0.1:$(port kueue-metrics)"}
+webhook: {host: 127.0.0.1, port: $(port kueue), certDir: $dir/pki/kueue}
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+featureGates: {VisibilityOnDemand: false}
+clientConnection: {qps: 50, burst: 100}
+integrations: {frameworks: [batch/job]}
+EOF
+    # It looks for the certificate of its metrics in a folder that no flag changes: in a view of /etc of its own.
+    run kueue "$live_here/private.sh" "$dir/private-kueue" /etc "kueue/metrics/certs=$dir/pki/kueue" -- \
+        env KUBECONFIG="$dir/admin.kubeconfig" "$(part_path kueue)" --config="$dir/kueue.yaml"
+    await kueue 120 curl -sf "http://127.0.0.1:$(port kueue-health)/readyz"
+    objects_calling "$files/config/components/webhook" "$(port kueue)" kueue | k apply --server-side -f - >"$dir/kueue-webhooks.log" || fail "Kueue's webhooks"
+}
+
+start() {
+    local part
+    for part in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl "$@"; do
+        [ -x "$(part_path "$part")" ] || fail "$part is not built: tests/live/build.sh"
+    done
+    mkdir "$dir" 2>/dev/null || fail "$dir cannot be made, or exists"
+    starting=1
+    exec 9>"$registry.lock" && flock 9
+    sweep
+    claim_ports
+    flock -u 9
+    (certificates) >"$dir/certificates.log" 2>&1 || fail "no certificates: $dir/certificates.log"
+    for part in admin kube-controller-manager kube-scheduler; do kubeconfig $part; done
+    start_etcd
+    start_apiserver
+    start_kcm
+    start_scheduler
+    await kube-controller-manager 60 k get serviceaccount default
+    for part; do "start_${part//-/_}"; done
+}
+
+command=$1
+shift
+case $command in
+    start | stop)
+        [ -n "$1" ] || { sed -n '4,6s/^# *//p' "$0" >&2; exit 2; }
+        dir=$(realpath -m "$1") owner=
+        shift
+        ;;
+    sweep) ;;
+    *) sed -n '4,6s/^# *//p' "$0" >&2; exit 2 ;;
+esac
+kubectl=$(part_path kubectl)
+[ "$1" = --owner ] && owner=$2 && shift 2
+case $command in
+    start) start "$@" ;;
+    stop) stop_all ;;
+    sweep) sweep ;;
+esac
