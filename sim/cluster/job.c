@@ -444,6 +444,7 @@ void job_submit(struct sim *s, size_t index)
     s->next_arrival = index + 1;
     sim_record(s, REC_JOB_SUBMITTED, j, (uint32_t)job_total_shares(s, j), job_detail_of(s, j)->kind, j->spec->queue,
                j->spec->team);
+    if (s->scenario->approach.admission != ADMIT_NONE && life_of(s, j)->held) life_of(s, j)->held(s, j);
     ask(s, j);
 }
 

@@ -79,6 +79,8 @@ struct lifecycle_ops {
     /* Optional per-simulation state. */
     void *(*create)(struct sim *);
     void (*destroy)(struct sim *, void *state);
+    /* Optional: an admission policy holds the job from its submission on; records what its object shows meanwhile. */
+    void (*held)(struct sim *, struct job *);
     void (*start)(struct sim *, struct job *);
     /* Let go of everything held; job_released() when done (at once or later). STOP_HORIZON: the run ends; book what the
      * ranks have done up to now and land lifted shares, nothing else. */

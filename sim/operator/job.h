@@ -141,6 +141,7 @@ struct batch_ctl {
 /* job_sync.c */
 struct batch_ctl *batch_ctl_create(struct sim *);
 void batch_ctl_destroy(struct batch_ctl *);
+void batch_job_held(struct sim *, struct job *); /* lifecycle_ops.held */
 void batch_sync_now(struct batch_job *);   /* the spec has changed */
 void batch_sync_soon(struct batch_job *);  /* a pod or the status has changed */
 void batch_try_release(struct batch_job *);

@@ -166,6 +166,7 @@ const struct lifecycle_ops lifecycle_batch_job = {
     .needs_pods = true,
     .create = create,
     .destroy = destroy,
+    .held = batch_job_held,
     .start = start,
     .stop = stop,
     .script = script,

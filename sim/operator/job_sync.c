@@ -166,17 +166,17 @@ static void on_ttl(void *ctx, void *arg)
 
 /* ---- writing the status ---- */
 
-static void tell(struct batch_job *b, unsigned condition, const struct job_status *now)
+static void tell(struct sim *s, const struct job *j, unsigned condition, bool on, unsigned note)
 {
-    struct sim *s = b->ctl->sim;
-    const struct kube_observer *o = kube_observer(b->ctl->kube);
-    bool on = now->condition[condition] == CONDITION_TRUE;
-    unsigned note = now->note[condition];
-    sim_record(s, REC_JOB_CONDITION, b->job, JOB_CONDITION_BASE + condition, on, note, 0);
+    const struct kube_observer *o = kube_observer(s->kube);
+    sim_record(s, REC_JOB_CONDITION, j, JOB_CONDITION_BASE + condition, on, note, 0);
     if (o && o->condition)
-        o->condition(o->ctx, b->ctl->kube, b->job, job_condition_names[condition], on ? "True" : "False", note_reasons[note],
+        o->condition(o->ctx, s->kube, j, job_condition_names[condition], on ? "True" : "False", note_reasons[note],
                      note_messages[note]);
 }
+
+/* What a Job shows that its policy has not let go yet: nothing of it is in memory. */
+void batch_job_held(struct sim *s, struct job *j) { tell(s, j, JOB_COND_SUSPENDED, true, JOB_NOTE_SUSPENDED); }
 
 static void job_over(struct batch_job *b, bool failed)
 {
@@ -196,7 +196,8 @@ static void publish(struct batch_job *b)
     const struct job_status *now = &b->run.status;
     b->status = *now;
     for (unsigned i = 0; i < N_JOB_CONDITIONS; i++)
-        if (before.condition[i] != now->condition[i] || before.note[i] != now->note[i]) tell(b, i, now);
+        if (before.condition[i] != now->condition[i] || before.note[i] != now->note[i])
+            tell(b->ctl->sim, b->job, i, now->condition[i] == CONDITION_TRUE, now->note[i]);
     batch_refresh_wait(b);
     if (now->condition[JOB_COND_FAILED] == CONDITION_TRUE) job_over(b, true);
     else if (now->condition[JOB_COND_COMPLETE] == CONDITION_TRUE) job_over(b, false);

@@ -123,8 +123,10 @@ EOF
 
 certificates() {
     mkdir -p "$dir/pki" && cd "$dir/pki" || return
-    new_key ca.key && openssl req -x509 -new -key ca.key -days 365 -subj /CN=trainyard-live -addext keyUsage=critical,keyCertSign,cRLSign -out ca.crt &&
-        certificate server /CN=kube-apiserver serverAuth DNS:localhost,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.0.0.1 &&
+    openssl genrsa -traditional -out ca.key 2048 && openssl req -x509 -new -key ca.key -days 365 -subj /CN=trainyard-live -addext keyUsage=critical,keyCertSign,cRLSign \
+        -addext subjectAltName=DNS:training-operator-ca -out ca.crt &&
+        certificate server /CN=trainyard-live serverAuth DNS:localhost,DNS:kubernetes.default.svc,DNS:training-operator.kubeflow.svc,IP:127.0.0.1,IP:10.0.0.1 &&
+        mkdir serving && cp server.crt serving/tls.crt && cp server.key serving/tls.key &&
         certificate admin /O=system:masters/CN=admin clientAuth &&
         certificate kube-controller-manager /CN=system:kube-controller-manager clientAuth &&
         certificate kube-scheduler /CN=system:kube-scheduler clientAuth &&
@@ -181,7 +183,6 @@ objects_calling() { # FOLDER PORT NAME
 start_kueue() {
     local files
     files=$(part_files kueue)
-    (cd "$dir/pki" && mkdir -p kueue && cp server.crt kueue/tls.crt && cp server.key kueue/tls.key)
     objects_calling "$files/config/components/crd" "$(port kueue)" kueue | k apply --server-side -f - >"$dir/kueue-crds.log" || fail "Kueue's CRDs"
     await kube-apiserver 60 k wait --for=condition=Established --timeout=10s crd/workloads.kueue.x-k8s.io crd/clusterqueues.kueue.x-k8s.io
     k create namespace kueue-system >/dev/null
@@ -191,7 +192,7 @@ kind: Configuration
 namespace: kueue-system
 health: {healthProbeBindAddress: "127.0.0.1:$(port kueue-health)"}
 metrics: {bindAddress: "127.0.0.1:$(port kueue-metrics)"}
-webhook: {host: 127.0.0.1, port: $(port kueue), certDir: $dir/pki/kueue}
+webhook: {host: 127.0.0.1, port: $(port kueue), certDir: $dir/pki/serving}
 leaderElection: {leaderElect: false}
 internalCertManagement: {enable: false}
 featureGates: {VisibilityOnDemand: false}
@@ -199,10 +200,52 @@ clientConnection: {qps: 50, burst: 100}
 integrations: {frameworks: [batch/job]}
 EOF
     # It looks for the certificate of its metrics in a folder that no flag changes: in a view of /etc of its own.
-    run kueue "$live_here/private.sh" "$dir/private-kueue" /etc "kueue/metrics/certs=$dir/pki/kueue" -- \
+    run kueue "$live_here/private.sh" "$dir/private-kueue" /etc "kueue/metrics/certs=$dir/pki/serving" -- \
         env KUBECONFIG="$dir/admin.kubeconfig" "$(part_path kueue)" --config="$dir/kueue.yaml"
     await kueue 120 curl -sf "http://127.0.0.1:$(port kueue-health)/readyz"
     objects_calling "$files/config/components/webhook" "$(port kueue)" kueue | k apply --server-side -f - >"$dir/kueue-webhooks.log" || fail "Kueue's webhooks"
+}
+
+# The API server can call its webhook: it takes a job, and keeps it not.
+takes_pytorch_jobs() {
+    k create --dry-run=server -f - <<EOF
+{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: probe, namespace: default}, spec: {pytorchReplicaSpecs: {Worker: {
+  replicas: 1, template: {spec: {containers: [{name: pytorch, image: none}]}}}}}}
+EOF
+}
+
+# It keeps its certificates in a Secret, whose files it waits for as a kubelet would mount them, and finds those given to be good (it reads
+# RSA keys of the old format only). The Service that they are for stands for a port of this machine.
+start_training_operator() {
+    local files
+    files=$(part_files training-operator)
+    k apply --server-side -k "$files/manifests/base/crds" >"$dir/training-crds.log" || fail "the training operator's CRDs"
+    await kube-apiserver 60 k wait --for=condition=Established --timeout=10s crd/pytorchjobs.kubeflow.org
+    k apply -f - >/dev/null <<EOF || fail "the training operator's namespace"
+{apiVersion: v1, kind: List, items: [
+  {apiVersion: v1, kind: Namespace, metadata: {name: kubeflow}},
+  {apiVersion: v1, kind: Service, metadata: {name: training-operator, namespace: kubeflow},
+   spec: {type: ExternalName, externalName: localhost, ports: [{port: $(port training-operator)}]}}]}
+EOF
+    k -n kubeflow create secret generic training-operator-webhook-cert --from-file="$dir/pki/ca.crt" --from-file="$dir/pki/ca.key" \
+        --from-file="$dir/pki/serving/tls.crt" --from-file="$dir/pki/serving/tls.key" >/dev/null || fail "the training operator's certificates"
+    k kustomize "$files/manifests/base/webhook" |
+        sed -e 's/namespace: system/namespace: kubeflow/' -e "s/^\( *\)path: \/validate/\1port: $(port training-operator)\n&/" |
+        k apply -f - >/dev/null || fail "the training operator's webhooks"
+    run training-operator "$live_here/private.sh" "$dir/private-training" /tmp "k8s-webhook-server/serving-certs=$dir/pki/serving" -- \
+        env KUBECONFIG="$dir/admin.kubeconfig" MY_POD_NAMESPACE=kubeflow \
+        "$(part_path training-operator)" --enable-scheme=pytorchjob --webhook-server-port="$(port training-operator)" \
+        --metrics-bind-address="127.0.0.1:$(port training-metrics)" --health-probe-bind-address="127.0.0.1:$(port training-health)"
+    await training-operator 120 curl -sf "http://127.0.0.1:$(port training-health)/readyz"
+    await training-operator 60 takes_pytorch_jobs # its webhooks serve a little later than it says
+}
+
+start_ray_operator() {
+    k apply --server-side -k "$(part_files ray-operator)/config/crd" >"$dir/ray-crds.log" || fail "KubeRay's CRDs"
+    await kube-apiserver 60 k wait --for=condition=Established --timeout=10s crd/rayclusters.ray.io crd/rayjobs.ray.io
+    run ray-operator env KUBECONFIG="$dir/admin.kubeconfig" "$(part_path ray-operator)" --enable-leader-election=false \
+        --metrics-addr="127.0.0.1:$(port ray-metrics)" --health-probe-bind-address="127.0.0.1:$(port ray-health)"
+    await ray-operator 60 curl -sf "http://127.0.0.1:$(port ray-health)/readyz"
 }
 
 start() {
