@@ -24,7 +24,7 @@
 
 struct seen {
     ARRAY(double) created;
-    double complete, failed, success_criteria, failure_target;
+    double complete, failed, success_criteria, failure_target, suspended;
     uint32_t restarts;
 };
 
@@ -49,21 +49,22 @@ static void on_condition(void *ctx, struct kube *k, const struct job *j, const c
     if (!strcmp(type, "Failed")) s->failed = now_s(k);
     if (!strcmp(type, "SuccessCriteriaMet")) s->success_criteria = now_s(k);
     if (!strcmp(type, "FailureTarget")) s->failure_target = now_s(k);
+    if (!strcmp(type, "Suspended")) s->suspended = now_s(k);
 }
 
-/* One job with these keys, on 1,000 free GPUs, with these constants and script. */
-static struct seen play(const char *job, const char *stack, const char *script)
+/* Jobs ("j" with these keys, or several) on 1,000 free GPUs, with these constants, admission and script. */
+static struct seen play_admitted(const char *job, const char *stack, const char *admission, const char *script)
 {
-    struct seen seen = {.complete = -1, .failed = -1, .success_criteria = -1, .failure_target = -1};
+    struct seen seen = {.complete = -1, .failed = -1, .success_criteria = -1, .failure_target = -1, .suspended = -1};
     struct kube_observer observer = {.pod = on_pod, .condition = on_condition, .keep_objects = true, .ctx = &seen};
     struct sim_result result = {0};
     struct str text = {0};
     struct diag d = {0};
     char *error = NULL;
     str_printf(&text, "{ \"trainyard\": 1, \"name\": \"job\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 125, \"gpus\": 8 } ] },"
-                      "\"approaches\": { \"a\": { \"lifecycle\": \"batch-job\", \"stack\": { %s } } }, \"run\": { \"horizon\": \"1h\" },"
+                      "\"approaches\": { \"a\": { \"lifecycle\": \"batch-job\", \"admission\": \"%s\", \"stack\": { %s } } }, \"run\": { \"horizon\": \"1h\" },"
                       "\"faults\": { \"script\": [ %s ] }, \"workload\": { \"jobs\": [ { \"id\": \"j\", %s%s } ] } }",
-               stack, script, strstr(job, "\"kind\"") ? "" : "\"kind\": \"Job\", ", job);
+               admission, stack, script, strstr(job, "\"kind\"") ? "" : "\"kind\": \"Job\", ", job);
     struct scenario *s = scenario_parse("job", str_text(&text), text.n, NULL, &d);
     diag_print(&d, stderr);
     assert_non_null(s);
@@ -78,6 +79,8 @@ static struct seen play(const char *job, const char *stack, const char *script)
     diag_free(&d);
     return seen;
 }
+
+static struct seen play(const char *job, const char *stack, const char *script) { return play_admitted(job, stack, "none", script); }
 
 static double last(const struct seen *s) { return s->created.v[s->created.n - 1]; }
 
@@ -180,6 +183,20 @@ static void suspend(void **state)
     array_free(&s.created);
 }
 
+/* Real (kueue 0.17, tests/live/kueue): a Job that its queue has not let go shows Suspended from the moment it is created; without
+ * a policy it never does. The second job waits here for the GPUs of the first. */
+static void held(void **state)
+{
+    static const char jobs[] = "\"replicas\": 1000, \"duration\": \"60s\" }, { \"id\": \"k\", \"kind\": \"Job\", \"submit\": \"5s\", \"duration\": \"60s\"";
+    (void)state;
+    struct seen s = play_admitted(jobs, "", "fifo", "");
+    assert_true(s.suspended == 5);
+    array_free(&s.created);
+    s = play(jobs, "", "");
+    assert_true(s.suspended < 0);
+    array_free(&s.created);
+}
+
 /* Each counted pod costs a patch of its finalizer: 200 of them end in (200 - 30) / 20 s, not at once. */
 static void finalizers(void **state)
 {
@@ -208,6 +225,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(formula),     cmocka_unit_test(events_between),
                                        cmocka_unit_test(back_off),    cmocka_unit_test(restarts),       cmocka_unit_test(completions),
                                        cmocka_unit_test(deadline),    cmocka_unit_test(suspend),        cmocka_unit_test(finalizers),
-                                       cmocka_unit_test(other_kinds)};
+                                       cmocka_unit_test(other_kinds), cmocka_unit_test(held)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
