@@ -24,7 +24,7 @@ blame_network() { # LOG
 
 # The module's other files, whole or not at all.
 copy_files() { # PART MODULE PACKAGE FILES...
-    local part=$1 module=$2 package=$3 from to=$live_cache/work/files f
+    local part=$1 module=$2 package=$3 from to=$live_cache/making/files f
     shift 3
     rm -rf "$to" && mkdir -p "$to" || return
     if [ "$*" != - ]; then
@@ -36,7 +36,7 @@ copy_files() { # PART MODULE PACKAGE FILES...
 }
 
 build() { # PART
-    local part module package files log=$live_cache/log/$1.log made=$live_cache/work/program
+    local part module package files log=$live_cache/log/$1.log made=$live_cache/making/program
     read -r part module package files <<<"$(part_row "$1")"
     [ -n "$part" ] || fail "tests/live/pins/parts has no $1"
     echo "building $part ($package)"
@@ -55,7 +55,7 @@ command -v go >/dev/null || cannot "there is no Go to build the controllers with
 export GOCACHE=$live_cache/go-build GOMODCACHE=$live_cache/mod GOTOOLCHAIN=local CGO_ENABLED=0
 export GOFLAGS="-mod=readonly -buildvcs=false -modcacherw -trimpath -p=2"
 TIMEFORMAT=%R,%U,%S
-mkdir -p "$live_cache"/{bin,files,log,work} || exit 1
+mkdir -p "$live_cache"/{bin,files,log,making} || exit 1
 exec 9>"$live_cache/lock" # a second build of the same cache waits, then finds what the first made
 flock 9
 for part in ${*:-$(part_names)}; do
