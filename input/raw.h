@@ -204,6 +204,16 @@ struct raw_approach {
 };
 struct raw_run { const struct value *at; int64_t horizon, warmup, seed, replications; };
 
+/* ---- live.c ---- */
+
+struct raw_live_hosts { const struct value *at; const char *group; struct list addresses; const char *worker, *directory; };
+struct raw_live {
+    const struct value *at;
+    double time_scale;
+    int64_t processes, pace, hidden, features, classes, samples, batch;
+    struct list hosts;
+};
+
 /* ---- scenario.c ---- */
 
 struct raw_scenario {
@@ -217,11 +227,12 @@ struct raw_scenario {
     struct raw_faults *faults;
     struct list approaches; /* MAP of raw_approach: only the chosen one */
     struct raw_run *run;
+    struct raw_live *live; /* NULL: not given */
 };
 
 extern const struct object_type cluster_type, kernels_type, model_type, parallelism_type, batch_type, data_type, learning_type, queue_type,
     cohort_type, priority_type, workload_type, faults_type,
-    approach_type, run_type, job_type, scenario_type, generate_type;
+    approach_type, run_type, live_type, job_type, scenario_type, generate_type;
 extern const struct object_type checkpoint_type, preemption_type, fungibility_type, toleration_type, taint_type, fault_component_type;
 
 /* Words shared by tables; the enums of quota.h and kinds.h number them. */
@@ -265,6 +276,7 @@ void build_workload(struct build *b, struct object_set *objects);
 void build_faults(struct build *b, struct raw_faults *raw);
 void build_approach(struct build *b, const char *name, struct raw_approach *raw);
 void build_run(struct build *b, const struct raw_run *raw);
+void build_live(struct build *b, struct raw_live *raw);
 
 /* objects.c: "objects". The files are put into the tree before patches; then quota objects go into the quota, jobs into
  * manifests. */

@@ -30,6 +30,7 @@ static const struct field scenario_fields[] = {
     FIELD(raw_scenario, approaches, "approaches", TYPE_MAP, .sub = &approach_type,
           .help = "what is compared, by name; the first is the base"),
     FIELD(raw_scenario, run, "run", TYPE_OBJECT, .sub = &run_type, .always = true, .help = "how long, and how often"),
+    FIELD(raw_scenario, live, "live", TYPE_OBJECT, .sub = &live_type, .help = "of live back ends: what they scale, and where they run"),
 };
 const struct object_type scenario_type = OBJECT(raw_scenario, scenario_fields, "scenario", "A scenario.");
 
@@ -50,6 +51,7 @@ static void build_sections(struct build *b, const char *approach)
     build_quota(b, objects);
     if (raw->approaches.n) build_approach(b, approach, LIST_AT(raw->approaches, struct map_entry, 0).object);
     build_run(b, raw->run);
+    build_live(b, raw->live);
     build_workload(b, objects);
     build_faults(b, raw->faults);
     build_optimal_intervals(b);

@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "input/kinds.h"
+#include "input/live.h"
 #include "input/objects.h"
 #include "input/quota.h"
 #include "input/stack.h"
@@ -302,6 +303,7 @@ struct scenario {
     struct approach approach;
     const char **approach_names; uint32_t n_approaches;
     struct run_spec run;
+    const struct live_spec *live; /* live.h; never NULL */
     struct manifest **manifests; uint32_t n_manifests;
     struct generate_class *generated; uint32_t n_generated; /* drawn anew by scenario_workload; not in `jobs` */
     int64_t generate_horizon_ns;

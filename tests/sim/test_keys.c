@@ -68,6 +68,18 @@ static const struct { const char *type, *key, *why; } labels[] = {
     {"approach", "ray_cluster", "changes together with shared_cluster"},
     {"approach", "patches_cluster", "a mark for comparisons"},
     {"run", "warmup", "for statistics"},
+    {"live", "time_scale", "for live back ends: tests/real/host/test_plan.c"},
+    {"live", "processes", "as time_scale"},
+    {"live", "pace", "as time_scale"},
+    {"live", "hidden", "as time_scale"},
+    {"live", "features", "as time_scale"},
+    {"live", "classes", "as time_scale"},
+    {"live", "samples", "as time_scale"},
+    {"live", "batch", "as time_scale"},
+    {"live hosts", "group", "as time_scale"},
+    {"live hosts", "addresses", "as time_scale"},
+    {"live hosts", "worker", "as time_scale"},
+    {"live hosts", "directory", "as time_scale"},
     {"run", "replications", "how often, not what"},
 };
 
