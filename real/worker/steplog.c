@@ -173,6 +173,15 @@ void steplog_step(struct steplog *l, const struct step_record *r)
     diag_free(&later);
 }
 
+void steplog_save(struct steplog *l, int64_t step)
+{
+    struct json_writer w;
+    if (!l->lines) return;
+    begin(l, &w, "save");
+    whole(&w, "step", step);
+    end(l, &w);
+}
+
 void steplog_checkpoint(struct steplog *l, int64_t step, int64_t save_ns, bool ok)
 {
     struct json_writer w;

@@ -6,6 +6,7 @@
  *     met         size: all are there, and it has its rank
  *     start       kind, size, transport, parameters, rendezvous_s, resumed_step (-1: from the beginning), load_s
  *     step        step, loss (mean of the batch), rate, gradient_norm, data_s, compute_s, communication_s, checkpoint_s, step_s
+ *     save        step: a checkpoint of it begins (rank 0, as the next)
  *     checkpoint  step, save_s (begin to name), ok
  *     end         step, loss, weights (fingerprint of the parameters' bytes), reason: done, stopped, resize (a rank has come)
  *
@@ -57,6 +58,7 @@ void steplog_join(struct steplog *, const char *kind);
 void steplog_met(struct steplog *);
 void steplog_start(struct steplog *, const struct start_record *);
 void steplog_step(struct steplog *, const struct step_record *);
+void steplog_save(struct steplog *, int64_t step);
 void steplog_checkpoint(struct steplog *, int64_t step, int64_t save_ns, bool ok);
 void steplog_end(struct steplog *, int64_t step, double loss, const char *weights, const char *reason);
 

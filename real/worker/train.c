@@ -181,6 +181,7 @@ static bool save(struct training *t, bool wait)
     if (t->saving && !await_save(t)) return false;
     t->save_begin_ns = net_now_ns();
     t->save_step = t->step;
+    if (t->comm->rank == 0) steplog_save(t->log, t->step);
     saver_begin(t->saver, t->step, t->model.parameters, t->parameters, t->momenta);
     t->saving = true;
     return !wait || await_save(t);
