@@ -1,4 +1,4 @@
-/* cmd_run.c - trainyard run: simulate a scenario under its approaches.
+/* cmd_run.c - trainyard run: play a scenario under its approaches, in the simulator or live.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -12,13 +12,14 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/run_host.h"
 #include "cli/viewer.h"
 #include "run/metrics.h"
 #include "study/runs.h"
 #include "study/words.h"
 
 struct options {
-    const char *scenario, *out, *on;
+    const char *scenario, *out, *on, *work;
     ARRAY(const char *) approaches;
     ARRAY(const char *) overrides;
     long replications, threads;
@@ -35,7 +36,9 @@ static const struct argp_option options[] = {
     {"set", 's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
     {"record", 'r', "none|jobs|full", 0, "What the timeline keeps (default: jobs)", 0},
     {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
-    {"on", 'b', "sim", 0, "Back end (default: sim)", 0},
+    {"on", 'b', "sim|host", 0,
+     "Back end: the simulator, or real processes on this machine and those of the scenario's \"live\" (default: sim)", 0},
+    {"work", 'w', "DIR", 0, "Of live runs: where data and checkpoints go (default: work in the run's directory)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
     {"view", 'v', 0, 0,
      "Open the viewer on the growing run, of the first two approaches side by side, of replication 0; with --record full "
@@ -66,11 +69,26 @@ static double speed_of(const char *text, struct argp_state *state)
     return x;
 }
 
+static const char *const back_ends[] = {"sim", "host"};
+
+static bool is_live(const struct options *o) { return o->on && strcmp(o->on, "sim") != 0; }
+
+/* What a run in real time has no use for. */
+static void check_live(const struct options *o, struct argp_state *state)
+{
+    if (!o->out) argp_error(state, "--on %s needs --output DIR", o->on);
+    if (o->replications > 1) argp_error(state, "--on %s plays once: no --replications", o->on);
+    if (o->speed > 0) argp_error(state, "--on %s passes in real time: no --pace", o->on);
+    if (o->view) argp_error(state, "--on %s: open the viewer beside it, with trainyard view DIR", o->on);
+}
+
 static void check(struct options *o, struct argp_state *state)
 {
     if (!o->scenario) argp_error(state, "SCENARIO is missing");
     if (o->view && !o->out) argp_error(state, "--view needs --output DIR: the viewer reads the files of the run");
     if (o->view && o->record_level == RECORD_NONE) argp_error(state, "--view needs records: not --record none");
+    if (is_live(o)) check_live(o, state);
+    else if (o->work) argp_error(state, "--work is of live runs");
     if (o->record_level < 0) o->record_level = o->view ? RECORD_FULL : RECORD_JOBS;
 }
 
@@ -87,8 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'r': o->record_level = record_level(arg, state); return 0;
     case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
     case 'b':
-        if (strcmp(arg, "sim")) argp_error(state, "--on takes sim, not \"%s\"", arg);
+        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim or host", state);
         return 0;
+    case 'w': o->work = command_text(arg, "--work", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case 'F': o->force = true; return 0;
     case 'q': o->quiet = true; return 0;
@@ -105,8 +124,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp argp_run = {
     options, parse, "SCENARIO",
-    "Simulate a scenario under its approaches; write run directories and print one line a run.\v"
+    "Play a scenario under its approaches, in the simulator or live; write run directories and print one line a run.\v"
     "Example: trainyard run scenarios/two-teams.json -o out --replications 5\n"
+    "Live: trainyard run scenario.json --on host --approach operator -o live\n"
     "Watch it: trainyard run scenarios/two-teams.json -o out --view --pace 3600x\n"
     "Exit: 0 ok, 1 a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, 130 interrupted.",
     NULL, NULL, NULL};
@@ -208,6 +228,15 @@ static void print_summary(const struct options *o, const struct runs *r)
     else print_text(r);
 }
 
+static int live(const struct options *o, const struct runs_plan *plan)
+{
+    struct runs r;
+    int code = run_on_host(plan, o->work, o->quiet, &r);
+    if (r.cells && r.cells[0].ok) print_summary(o, &r);
+    runs_free(&r);
+    return code;
+}
+
 static int execute(const struct options *o)
 {
     char *viewer = o->view ? viewer_find() : NULL;
@@ -230,6 +259,7 @@ static int execute(const struct options *o)
                              .speed = o->speed,
                              .begun = viewer ? open_viewer : NULL,
                              .arg = viewer};
+    if (is_live(o)) return live(o, &plan);
     bool ok = runs_execute(&plan, &r, &d);
     int code = command_diag(&d);
     if (!ok && r.error) code = command_fail(EXIT_IO, "%s", r.error);

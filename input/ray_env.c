@@ -189,3 +189,42 @@ struct ray_pod_env ray_env(struct arena *a, const struct ray_env_of *of)
     if (!is_head(of)) wait_for_gcs(a, of, &e);
     return e;
 }
+
+/* ---- the object of a job that has none ---- */
+
+static void add_limit(struct manifest_container *c, const char *resource, int64_t milli)
+{
+    if (milli > 0) c->limits[c->n_limits++] = (struct manifest_amount){.resource = resource, .milli = milli};
+}
+
+/* A Ray pod with one container of so much. */
+static void add_ray_pod(struct arena *a, struct manifest *m, enum pod_role role, const char *name, int64_t replicas,
+                        int64_t cpu_milli, int64_t mem_bytes, int64_t gpu_milli)
+{
+    struct manifest_container *c = arena_new(a, struct manifest_container);
+    c->name = "ray";
+    c->limits = arena_array(a, 3, struct manifest_amount);
+    add_limit(c, "cpu", cpu_milli);
+    add_limit(c, "memory", mem_bytes > INT64_MAX / 1000 ? 0 : mem_bytes * 1000);
+    add_limit(c, "nvidia.com/gpu", gpu_milli);
+    m->pods[m->n_pods++] =
+        (struct pod_template){.role = role, .name = name, .replicas = replicas, .containers = c, .n_containers = 1};
+}
+
+struct manifest *ray_manifest_of(struct arena *a, const struct scenario *s, const struct job_spec *j)
+{
+    const struct job_detail *d = &s->details[j->detail];
+    const struct approach *how = &s->approach;
+    uint32_t main_role = d->n_roles - 1;
+    const struct role_spec *r = &d->roles[main_role];
+    struct manifest *m = arena_new(a, struct manifest);
+    char buf[24];
+    m->kind = "RayJob";
+    m->ns = "default";
+    m->name = arena_strdup(a, job_id(s, j, buf));
+    m->pods = arena_array(a, 2, struct pod_template);
+    add_ray_pod(a, m, ROLE_HEAD, "head", 1, how->head_cpu_milli, how->head_mem_bytes, 0);
+    add_ray_pod(a, m, ROLE_WORKER, "worker", job_role_replicas(s, j, main_role), r->cpu_milli,
+                r->mem_bytes, job_role_shares(s, j, main_role));
+    return m;
+}

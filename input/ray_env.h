@@ -24,6 +24,7 @@
 
 #include "base/arena.h"
 #include "input/objects.h"
+#include "input/scenario.h"
 
 struct ray_env_var { const char *name, *value, *field; }; /* both NULL: as the user wrote it, by valueFrom */
 struct ray_env_list { struct ray_env_var *v; size_t n; };
@@ -43,5 +44,8 @@ struct ray_pod_env {
 };
 
 struct ray_pod_env ray_env(struct arena *, const struct ray_env_of *);
+
+/* The RayJob that a job without an object would be: one worker group of its main role. */
+struct manifest *ray_manifest_of(struct arena *, const struct scenario *, const struct job_spec *);
 
 #endif

@@ -160,7 +160,7 @@ struct manifest *torch_manifest_of(struct arena *a, const struct scenario *s, co
     m->kind = "PyTorchJob";
     m->ns = "default";
     m->name = arena_strdup(a, job_id(s, j, number));
-    m->elastic = d->elastic.max != 0;
+    m->elastic = d->elastic.max != 0 && (d->kind == KIND_PYTORCHJOB || s->approach.elastic == ELASTIC_TORCHRUN); /* as life.c */
     m->elastic_min = d->elastic.min;
     m->elastic_max = d->elastic.max;
     m->elastic_restarts = d->elastic.max_restarts;

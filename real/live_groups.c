@@ -175,7 +175,7 @@ static void lift(struct live_run *l, struct live_job *j, struct live_group *g)
 void live_lift(struct live_run *l, struct live_job *j)
 {
     for (size_t i = 0; i < j->groups.n; i++)
-        if (j->groups.v[i].held) lift(l, j, &j->groups.v[i]);
+        if (j->groups.v[i].held && !j->groups.v[i].aside) lift(l, j, &j->groups.v[i]);
 }
 
 static void land(struct live_run *l, struct live_job *j, struct live_group *g, enum activity activity)
@@ -265,6 +265,20 @@ bool live_enter(struct live_run *l, uint32_t job, uint32_t group, enum activity 
     g->activity = (uint8_t)activity;
     record_state(l, &l->jobs[job], g);
     return true;
+}
+
+bool live_takes_part(struct live_run *l, uint32_t job, uint32_t group, bool part, enum activity activity)
+{
+    struct live_group *g = held_group(l, job, group);
+    if (!g) return false;
+    if (!part && activity_table[activity].class != CLASS_HELD && activity_table[activity].class != CLASS_WORK) {
+        l->refused++;
+        return false;
+    }
+    g->aside = !part;
+    if (part) return true;
+    if (g->lifted) land(l, &l->jobs[job], g, activity);
+    return live_enter(l, job, group, activity);
 }
 
 bool live_free(struct live_run *l, uint32_t job, uint32_t group)

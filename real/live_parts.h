@@ -16,7 +16,7 @@ struct live_group {
     int64_t shares, since_ns;
     uint32_t node, account;
     uint8_t activity, cause;
-    bool held, lifted;
+    bool held, lifted, aside; /* aside: takes no part in the steps */
 };
 
 struct live_job {

@@ -100,9 +100,12 @@ int64_t live_high_step(const struct live_run *, uint32_t job);
 
 /* `shares` of the node: a multiple of 1,000, or a part of one GPU. Returns the group's number within the job. */
 uint32_t live_take(struct live_run *, uint32_t job, uint32_t node, int64_t shares, enum activity);
-/* Not while the job steps. */
+/* Not while it steps. */
 bool live_enter(struct live_run *, uint32_t job, uint32_t group, enum activity);
 bool live_free(struct live_run *, uint32_t job, uint32_t group);
+/* Whether the group takes part when the job steps; at first it does. One that does not is in `activity` from now on, keeps its
+ * own clock and may be entered while the others step. One that does again steps with the next live_started. */
+bool live_takes_part(struct live_run *, uint32_t job, uint32_t group, bool part, enum activity);
 
 /* ---- the rest ---- */
 

@@ -56,44 +56,6 @@ static void torch_pods(struct asking *a)
 
 /* ---- KubeRay ---- */
 
-static void add_limit(struct manifest_container *c, const char *resource, int64_t milli)
-{
-    if (milli > 0) c->limits[c->n_limits++] = (struct manifest_amount){.resource = resource, .milli = milli};
-}
-
-/* A Ray pod with one container of so much. */
-static void add_ray_pod(struct arena *a, struct manifest *m, enum pod_role role, const char *name, int64_t replicas,
-                        int64_t cpu_milli, int64_t mem_bytes, int64_t gpu_milli)
-{
-    struct manifest_container *c = arena_new(a, struct manifest_container);
-    c->name = "ray";
-    c->limits = arena_array(a, 3, struct manifest_amount);
-    add_limit(c, "cpu", cpu_milli);
-    add_limit(c, "memory", mem_bytes > INT64_MAX / 1000 ? 0 : mem_bytes * 1000);
-    add_limit(c, "nvidia.com/gpu", gpu_milli);
-    m->pods[m->n_pods++] =
-        (struct pod_template){.role = role, .name = name, .replicas = replicas, .containers = c, .n_containers = 1};
-}
-
-/* The RayJob that a job without an object would be: one worker group of its main role. */
-static const struct manifest *ray_manifest_of(struct asking *a)
-{
-    const struct job_detail *d = &a->scenario->details[a->job->detail];
-    const struct approach *how = &a->scenario->approach;
-    uint32_t main_role = d->n_roles - 1;
-    const struct role_spec *r = &d->roles[main_role];
-    struct manifest *m = arena_new(&a->arena, struct manifest);
-    char buf[24];
-    m->kind = "RayJob";
-    m->ns = "default";
-    m->name = arena_strdup(&a->arena, job_id(a->scenario, a->job, buf));
-    m->pods = arena_array(&a->arena, 2, struct pod_template);
-    add_ray_pod(&a->arena, m, ROLE_HEAD, "head", 1, how->head_cpu_milli, how->head_mem_bytes, 0);
-    add_ray_pod(&a->arena, m, ROLE_WORKER, "worker", job_role_replicas(a->scenario, a->job, main_role), r->cpu_milli,
-                r->mem_bytes, job_role_shares(a->scenario, a->job, main_role));
-    return m;
-}
-
 static void ray_variables(struct str *out, const struct ray_env_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -127,7 +89,7 @@ static void ray_pod(struct asking *a, const struct manifest *m, const struct pod
 static void ray_pods(struct asking *a)
 {
     const struct manifest *m = a->scenario->details[a->job->detail].manifest;
-    if (!m) m = ray_manifest_of(a);
+    if (!m) m = ray_manifest_of(&a->arena, a->scenario, a->job);
     const char *cluster = strcmp(m->kind, "RayJob") == 0 ? arena_printf(&a->arena, "%s-xxxxx", m->name) : m->name;
     for (size_t i = 0; i < m->n_pods; i++)
         if (m->pods[i].role == ROLE_HEAD || m->pods[i].role == ROLE_WORKER) ray_pod(a, m, &m->pods[i], cluster);

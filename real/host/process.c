@@ -36,11 +36,11 @@ static void quote(struct str *s, const char *word)
 static char *remote_script(const struct process_spec *spec)
 {
     struct str s = {0};
-    str_append(&s, "exec 3<&0; env -i ");
+    str_append(&s, "exec 3<&0; setsid env -i ");
     for (size_t i = 0; spec->env[i]; i++) quote(&s, spec->env[i]);
     for (size_t i = 0; spec->argv[i]; i++) quote(&s, spec->argv[i]);
     str_append(&s, "</dev/null 3<&- & p=$!; "
-                   "{ while read -r s <&3; do kill -s \"$s\" $p; done; kill -s KILL $p; } 2>/dev/null >/dev/null & "
+                   "{ while read -r s <&3; do case $s in KILL|STOP) kill -s $s -- -$p;; *) kill -s \"$s\" $p;; esac; done; kill -s KILL -- -$p; } 2>/dev/null >/dev/null & "
                    "wait $p; c=$?; kill $! 2>/dev/null; exit $c");
     return str_take(&s);
 }
@@ -140,8 +140,9 @@ void process_signal(const struct process *p, int signal)
 {
     char word[32];
     if (!p->pid) return;
+    bool to_all = signal == SIGKILL || signal == SIGSTOP; /* others the worker hands on to what it has started */
     if (p->control < 0) {
-        kill(-p->pid, signal);
+        kill(to_all ? -p->pid : p->pid, signal);
         return;
     }
     struct str s = {0};

@@ -35,7 +35,7 @@ struct process {
 
 /* False and *err (to free): the system refuses. Then *p is no process. */
 bool process_start(struct process *p, const struct process_spec *, char **err);
-/* To the process and what it has started; of one that has ended, nothing happens. */
+/* SIGKILL and SIGSTOP to the process and what it has started, others to it alone; of one that has ended, nothing happens. */
 void process_signal(const struct process *, int signal);
 /* False while it runs. *code: exit code, or 128 + the signal that ended it. Closes nothing but `control`. */
 bool process_reap(struct process *, int *code);

@@ -266,6 +266,7 @@ static void agree(struct training *t)
 
 static bool checkpoint_due(const struct training *t)
 {
+    if (t->step == t->options->steps && t->options->no_last_save) return false;
     return t->saver && (t->step % t->options->every == 0 || t->step == t->options->steps || t->stop ||
                         (t->resize && !t->options->resize_drops));
 }

@@ -5,7 +5,7 @@
  * agree on in the same step: who has been asked to stop, whether somebody new has come, whose part of the checkpoint
  * under way is written, whose has failed. So all stop, or name a checkpoint, in the same step, with no message beside.
  *
- * Checkpoints: before step N, N a multiple of `every`, and at the end. Sync: training stands until all parts are
+ * Checkpoints: before step N, N a multiple of `every`, and at the end (unless no_last_save). Sync: training stands until all parts are
  * written. Async: it goes on, and rank 0 gives the name in the step in which it learns that all are written; a next
  * one waits for that. Resume: rank 0 loads and sends it to all. Momentum, step and so the order of data go on as if
  * nothing had been; at the same number of ranks the weights are bit for bit those of an undisturbed run.
@@ -48,6 +48,7 @@ struct train_options {
     int64_t every;
     struct saver_options saver;
     bool async;
+    bool no_last_save; /* the end of training is no reason to save */
     bool resize_drops; /* who leaves because somebody has come saves nothing, as torchrun kills its workers */
     int64_t resume; /* a step, or TRAIN_RESUME_ */
 

@@ -40,7 +40,7 @@ struct settings {
 enum key {
     KEY_DATA = 256, KEY_MAKE_DATA, KEY_SAMPLES, KEY_FEATURES, KEY_CLASSES, KEY_NOISE, KEY_PREFETCH, KEY_HIDDEN, KEY_BATCH,
     KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_PACE_RANKS, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL, KEY_RESTARTS,
-    KEY_COLLECTIVE, KEY_CHECKPOINT, KEY_EVERY, KEY_KEEP, KEY_SHARDED, KEY_ASYNC, KEY_RESUME, KEY_ON_RESIZE, KEY_LOG, KEY_LOG_EVERY,
+    KEY_COLLECTIVE, KEY_CHECKPOINT, KEY_EVERY, KEY_KEEP, KEY_SHARDED, KEY_ASYNC, KEY_RESUME, KEY_ON_RESIZE, KEY_LAST_SAVE, KEY_LOG, KEY_LOG_EVERY,
     KEY_PROMETHEUS, KEY_FAULT, KEY_MAN
 };
 
@@ -77,6 +77,7 @@ static const struct argp_option option_table[] = {
     {"sharded", KEY_SHARDED, 0, 0, "Each rank writes its part; else rank 0 writes all", 0},
     {"async", KEY_ASYNC, 0, 0, "Train on while it is written", 0},
     {"resume", KEY_RESUME, "newest|none|STEP", 0, "Where to go on; newer checkpoints are dropped (newest)", 0},
+    {"last-save", KEY_LAST_SAVE, "yes|no", 0, "Whether to save when training is done (yes)", 0},
     {"on-resize", KEY_ON_RESIZE, "save|drop", 0, "Elastic, when a rank comes: save first, or lose the steps since the last save (save)", 0},
     {0, 0, 0, 0, "Records and faults:", 5},
     {"log", KEY_LOG, "FILE", 0, "JSON lines, appended; - is stdout (-)", 0},
@@ -186,7 +187,7 @@ static error_t parse_data(int key, char *text, struct argp_state *state)
 
 static error_t parse_training(int key, char *text, struct argp_state *state)
 {
-    static const char *const on_resize[] = {"save", "drop"};
+    static const char *const on_resize[] = {"save", "drop"}, *const yes[] = {"yes", "no"};
     struct train_options *t = &((struct settings *)state->input)->train;
     switch (key) {
     case KEY_HIDDEN: read_hidden(t, text, state); return 0;
@@ -204,6 +205,7 @@ static error_t parse_training(int key, char *text, struct argp_state *state)
     case KEY_SHARDED: t->saver.sharded = true; return 0;
     case KEY_ASYNC: t->async = true; return 0;
     case KEY_RESUME: t->resume = read_resume(text, state); return 0;
+    case KEY_LAST_SAVE: t->no_last_save = word(text, yes, 2, key, state) == 1; return 0;
     case KEY_ON_RESIZE: t->resize_drops = word(text, on_resize, 2, key, state) == 1; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -59,6 +59,8 @@ rm -rf "$out/saved"
 expect 0 '"resumed_step": -1' "" $saved --steps 20
 expect 0 '"resumed_step": 20' "" $saved --steps 40
 [ "$(weights)" = "$whole" ] || complain "resumed training ends with other weights"
+expect 0 '"resumed_step": 40' "" $saved --steps 55 --last-save no
+[ -d "$out/saved/step-0000000050" ] && [ ! -d "$out/saved/step-0000000055" ] || complain "--last-save no: saved are $(ls "$out/saved")"
 expect 0 '"resumed_step": 10' "" $saved --steps 40 --resume 10
 [ "$(weights)" = "$whole" ] || complain "training rolled back ends with other weights"
 expect 3 '"met"' "no such checkpoint" $saved --steps 40 --resume 11

@@ -1,0 +1,71 @@
+/* run_host.c - see run_host.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "cli/run_host.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "real/host/host.h"
+
+static const char worker_name[] = "trainyard-worker";
+
+/* The worker that was built or installed beside this program, else the one of PATH. */
+static const char *find_worker(struct arena *a)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        const char *beside = path_join(a, path_dir(a, self), worker_name);
+        if (file_exists(beside)) return beside;
+    }
+    return worker_name;
+}
+
+static int play(const struct runs_plan *p, const char *work, bool quiet, struct runs *r)
+{
+    struct runs_cell *c = &r->cells[0];
+    struct arena a = {0};
+    struct host_options o = {.dir = p->out, .work = work, .worker = find_worker(&a), .record_level = p->record_level,
+                             .force = p->force, .tell = quiet ? NULL : stderr};
+    struct host_result h;
+    struct str scaled = {0};
+    host_describe(c->scenario, &scaled);
+    fputs(str_text(&scaled), stderr); /* also when quiet: nothing is scaled in silence */
+    str_free(&scaled);
+    c->ok = host_run(c->scenario, &o, &h);
+    c->done = true;
+    c->result = (struct sim_result){.end_ns = h.end_ns, .jobs = h.jobs, .succeeded = h.succeeded, .failed = h.failed,
+                                    .unfinished = h.unfinished, .interrupted = h.interrupted, .no_progress = h.no_progress};
+    r->interrupted = h.interrupted;
+    int code = c->ok ? EXIT_OK : command_fail(EXIT_IO, "%s", h.error);
+    free(h.error);
+    arena_free(&a);
+    if (code == EXIT_OK && h.no_progress) code = command_fail(EXIT_CHECK, "nothing can progress any more: jobs wait for what no run of theirs can free");
+    return code == EXIT_OK && h.interrupted ? EXIT_INTERRUPTED : code;
+}
+
+int run_on_host(const struct runs_plan *p, const char *work, bool quiet, struct runs *r)
+{
+    struct diag d = {0};
+    memset(r, 0, sizeof *r);
+    bool ok = runs_load(p, &r->scenarios, &r->n_approaches, &d);
+    if (ok && r->n_approaches > 1) {
+        diag_free(&d);
+        return command_fail(EXIT_USAGE, "a live run plays one approach: choose one of the %u with --approach", r->n_approaches);
+    }
+    if (ok) host_check(r->scenarios[0], &d);
+    int code = command_diag(&d);
+    if (code != EXIT_OK) return code;
+    r->n_replications = 1;
+    r->cells = xcalloc(1, sizeof *r->cells);
+    r->cells[0].scenario = r->scenarios[0];
+    return play(p, work, quiet, r);
+}

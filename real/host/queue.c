@@ -1,0 +1,215 @@
+/* queue.c - who may begin: submission, admission of whole jobs by count of GPUs, their places.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "real/host/parts.h"
+
+static void pass(void *arg);
+
+void queue_pass_soon(struct host *h)
+{
+    if (!h->closing && !h->pass.place) host_after(h, &h->pass, 0, pass, h);
+}
+
+/* ---- places ---- */
+
+static bool may_serve(const struct host *h, const struct host_job *j, uint32_t node)
+{
+    return h->node_up[node] && (j->detail->groups >> h->node_group[node] & 1);
+}
+
+/* The node for a pod of so many shares; UINT32_MAX: none has room. */
+static uint32_t find_node(const struct host *h, const struct host_job *j, const int64_t *free, int64_t shares)
+{
+    enum placement_name how = h->scenario->approach.placement;
+    uint32_t best = UINT32_MAX;
+    for (uint32_t n = 0; n < h->scenario->cluster.n_nodes; n++) {
+        if (!may_serve(h, j, n) || free[n] < shares) continue;
+        bool better = best == UINT32_MAX || (how == PLACE_SPREAD && free[n] > free[best]) ||
+                      (how == PLACE_PACK && free[n] < free[best]);
+        if (better) best = n;
+    }
+    return best;
+}
+
+/* Of process `i`; `nodes` gets one a pod that it stands for. */
+static bool find_places(const struct host *h, const struct host_job *j, uint32_t i, int64_t *free, uint32_t *nodes)
+{
+    const struct process_plan *v = &j->plan.v[i];
+    for (uint32_t k = 0; k < v->n; k++) {
+        int64_t shares = j->plan.pods[v->first + k].shares;
+        nodes[k] = find_node(h, j, free, shares);
+        if (nodes[k] == UINT32_MAX) return false;
+        free[nodes[k]] -= shares;
+    }
+    return true;
+}
+
+static void take(struct host *h, struct host_pod *p, const uint32_t *nodes)
+{
+    const struct process_plan *v = &p->job->plan.v[p->number];
+    for (uint32_t k = 0; k < v->n; k++) {
+        int64_t shares = p->job->plan.pods[v->first + k].shares;
+        uint32_t group = shares ? live_take(h->run, p->job->index, nodes[k], shares, ACT_CONTAINER_START) : LIVE_NONE;
+        if (group != LIVE_NONE && live_steps_now(h->run, p->job->index))
+            live_takes_part(h->run, p->job->index, group, false, ACT_CONTAINER_START);
+        array_push(&p->holds, (struct holding){nodes[k], group, shares});
+        h->free_shares[nodes[k]] -= shares;
+    }
+}
+
+void queue_free(struct host_pod *p)
+{
+    struct host *h = p->job->host;
+    for (size_t i = 0; i < p->holds.n; i++) {
+        const struct holding *o = &p->holds.v[i];
+        if (o->group != LIVE_NONE) live_free(h->run, p->job->index, o->group);
+        h->free_shares[o->node] += o->shares;
+    }
+    if (p->holds.n) queue_pass_soon(h);
+    p->holds.n = 0;
+}
+
+/* All of the first `wanted` that hold nothing yet, or none of them. */
+static bool place(struct host_job *j, const int64_t *free_now, bool commit)
+{
+    struct host *h = j->host;
+    size_t n_nodes = h->scenario->cluster.n_nodes;
+    int64_t *free_then = xcalloc(n_nodes + 1, sizeof *free_then);
+    uint32_t *nodes = xcalloc(j->plan.v[j->plan.n - 1].first + j->plan.v[j->plan.n - 1].n, sizeof *nodes);
+    bool fits = true;
+    memcpy(free_then, free_now, n_nodes * sizeof *free_then);
+    for (uint32_t i = 0; i < j->wanted && fits; i++)
+        if (!j->pods[i].holds.n) fits = find_places(h, j, i, free_then, nodes + j->plan.v[i].first);
+    for (uint32_t i = 0; i < j->wanted && fits && commit; i++)
+        if (!j->pods[i].holds.n) take(h, &j->pods[i], nodes + j->plan.v[i].first);
+    free(nodes);
+    free(free_then);
+    return fits;
+}
+
+/* ---- reasons ---- */
+
+static bool could_ever(struct host_job *j)
+{
+    const struct cluster_spec *c = &j->host->scenario->cluster;
+    int64_t *all = xcalloc(c->n_nodes + 1, sizeof *all);
+    for (uint32_t n = 0; n < c->n_nodes; n++) all[n] = (int64_t)c->groups[j->host->node_group[n]].gpus * SHARES_PER_GPU;
+    bool fits = place(j, all, false);
+    free(all);
+    return fits;
+}
+
+static enum wait_reason why_not(struct host_job *j)
+{
+    const struct host *h = j->host;
+    int64_t there = 0;
+    for (uint32_t n = 0; n < h->scenario->cluster.n_nodes; n++) there += may_serve(h, j, n) ? h->free_shares[n] : 0;
+    if (there < job_shares(h->scenario, j->spec)) return could_ever(j) ? WAIT_CAPACITY : WAIT_UNSATISFIABLE;
+    return could_ever(j) ? WAIT_FRAGMENTATION : WAIT_UNSATISFIABLE;
+}
+
+/* ---- admission ---- */
+
+static void admit(struct host_job *j)
+{
+    struct host *h = j->host;
+    live_admitted(h->run, j->index);
+    place(j, h->free_shares, true);
+    live_allocated(h->run, j->index);
+    j->stage = STAGE_ACTIVE;
+    j->admitted_ns = host_now(h);
+    host_tell(h, j, "is admitted");
+    j->life->begin(j);
+}
+
+/* What an elastic job is to have more. */
+static void grow(struct host_job *j)
+{
+    bool lacks = false;
+    for (uint32_t i = 0; i < j->wanted; i++) lacks |= !j->pods[i].holds.n && j->pods[i].state != SEAT_ENDED;
+    if (lacks && j->life->resized && place(j, j->host->free_shares, true)) j->life->resized(j);
+}
+
+static void pass(void *arg)
+{
+    struct host *h = arg;
+    bool strict = h->scenario->approach.admission == ADMIT_FIFO, blocked = false;
+    if (h->closing) return;
+    live_at(h->run, host_now(h));
+    for (size_t i = 0; i < h->n_jobs; i++)
+        if (h->jobs[i].stage == STAGE_ACTIVE) grow(&h->jobs[i]);
+    for (size_t i = 0; i < h->n_jobs; i++) {
+        struct host_job *j = &h->jobs[i];
+        if (j->stage != STAGE_PENDING) continue;
+        if (blocked && strict) {
+            live_waits(h->run, j->index, WAIT_ORDER);
+        } else if (place(j, h->free_shares, false)) {
+            admit(j);
+        } else {
+            live_waits(h->run, j->index, why_not(j));
+            blocked = true;
+        }
+    }
+    host_look_for_end(h);
+}
+
+void queue_asks(struct host_job *j)
+{
+    j->stage = STAGE_PENDING;
+    queue_pass_soon(j->host);
+}
+
+/* ---- submission ---- */
+
+static bool waits_for_others(const struct host_job *j)
+{
+    for (uint32_t i = 0; i < j->detail->n_after; i++)
+        if (j->host->jobs[j->detail->after[i]].stage < STAGE_ENDING) return true;
+    return false;
+}
+
+static void submit(struct host_job *j)
+{
+    live_submitted(j->host->run, j->index);
+    host_tell(j->host, j, "is submitted");
+    if (!waits_for_others(j)) {
+        queue_asks(j);
+        return;
+    }
+    j->stage = STAGE_DEPENDS;
+    live_waits(j->host->run, j->index, WAIT_DEPENDENCY);
+}
+
+void queue_job_ended(struct host *h)
+{
+    for (size_t i = 0; i < h->n_jobs; i++)
+        if (h->jobs[i].stage == STAGE_DEPENDS && !waits_for_others(&h->jobs[i])) queue_asks(&h->jobs[i]);
+}
+
+static void arm_submit(struct host *h);
+
+static void on_submit(void *arg)
+{
+    struct host *h = arg;
+    int64_t now = host_now(h);
+    live_at(h->run, now);
+    while (h->next_submit < h->n_jobs && h->jobs[h->next_submit].spec->submit_ns <= now) submit(&h->jobs[h->next_submit++]);
+    arm_submit(h);
+}
+
+static void arm_submit(struct host *h)
+{
+    if (h->next_submit < h->n_jobs)
+        host_after(h, &h->submit, h->jobs[h->next_submit].spec->submit_ns - host_now(h), on_submit, h);
+}
+
+void queue_begin(struct host *h)
+{
+    arm_submit(h);
+    queue_pass_soon(h);
+}
