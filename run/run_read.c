@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -70,17 +71,26 @@ static bool measure(const char *path, bool with_crc, uint64_t *bytes, uint32_t *
     return fclose(f) == 0;
 }
 
+static void unreadable(struct opening *o, struct run_part_info *info, const char *path, int error)
+{
+    struct str s = {0};
+    str_printf(&s, "cannot be read, and what it holds is missing here: %s", strerror(error ? error : EIO));
+    note(o, path, str_text(&s));
+    str_free(&s);
+    info->present = false;
+}
+
 /* The timeline has checksums of its own, block by block; only its size is looked at here. */
 static void check_part(struct opening *o, enum run_part part)
 {
-    const struct run_part_info *info = &o->in->part[part];
+    struct run_part_info *info = &o->in->part[part];
     const char *path = path_join(&o->in->arena, o->in->run.dir, run_part_names[part]);
     uint64_t bytes;
     uint32_t crc;
     bool with_crc = part != PART_TIMELINE;
     if (!info->present) return;
-    if (!measure(path, with_crc, &bytes, &crc))
-        note(o, path, strerror(errno ? errno : EIO));
+    if (access(path, R_OK) != 0 || !measure(path, with_crc, &bytes, &crc))
+        unreadable(o, info, path, errno);
     else if (bytes < info->bytes)
         note(o, path, "is shorter than run.json says: cut off");
     else if (bytes > info->bytes || (with_crc && crc != info->crc))
@@ -121,7 +131,7 @@ static void read_rows(struct opening *o)
     else if (in->run.state != RUN_COMPLETE)
         note(o, in->run.dir, in->run.state == RUN_FAILED ? "the run has failed" : "the run was interrupted");
     for (int p = 0; p < N_RUN_PARTS; p++) check_part(o, (enum run_part)p);
-    if (in->part[PART_JOBS].present || file_exists(jobs)) jobs_csv_read(in, jobs, &o->diag);
+    if (in->part[PART_JOBS].present || access(jobs, R_OK) == 0) jobs_csv_read(in, jobs, &o->diag);
     if (in->part[PART_LEDGER].present) ledger_csv_read(in, ledger, &o->diag);
     check_rows(o);
     check_sums(o);

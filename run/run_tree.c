@@ -44,9 +44,19 @@ static void add_leaf(struct walk *w, const char *dir, const char *manifest)
     array_push(&w->leaves, leaf);
 }
 
+static void not_allowed(struct walk *w, const char *path)
+{
+    diag_error(&w->diag, path, 0, NULL, "may not be read: %s", strerror(EACCES));
+    diag_help(&w->diag, "its owner allows it with: chmod -R a+rX %s", path);
+}
+
 static void walk(struct walk *w, const char *dir, int level)
 {
     const char *manifest = path_join(&w->arena, dir, "run.json");
+    if (access(dir, X_OK) != 0 && errno == EACCES) {
+        not_allowed(w, dir);
+        return;
+    }
     if (file_exists(manifest)) {
         add_leaf(w, dir, manifest);
         return;
@@ -54,7 +64,8 @@ static void walk(struct walk *w, const char *dir, int level)
     if (level == MOST_LEVELS) return;
     struct dirent **entries;
     int n = scandir(dir, &entries, NULL, alphasort);
-    if (n < 0) diag_error(&w->diag, dir, 0, NULL, "%s", strerror(errno));
+    if (n < 0 && errno == EACCES) not_allowed(w, dir);
+    else if (n < 0) diag_error(&w->diag, dir, 0, NULL, "%s", strerror(errno));
     for (int i = 0; i < n; i++) {
         const char *below = path_join(&w->arena, dir, entries[i]->d_name);
         if (entries[i]->d_name[0] != '.' && file_is_dir(below)) walk(w, below, level + 1);
@@ -74,7 +85,9 @@ static int by_order(const void *left, const void *right)
 static bool walk_all(struct walk *w, const char *dir)
 {
     struct stat st;
-    if (stat(dir, &st) != 0)
+    if (stat(dir, &st) != 0 && errno == EACCES)
+        not_allowed(w, dir);
+    else if (stat(dir, &st) != 0)
         diag_error(&w->diag, dir, 0, NULL, "%s", strerror(errno));
     else if (!S_ISDIR(st.st_mode))
         diag_error(&w->diag, dir, 0, NULL, "is a file; give the directory of the run");
