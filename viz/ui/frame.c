@@ -100,7 +100,7 @@ void ui_layout_make(struct ui *u)
     if (first_note(u, &run)) l->notes = take_top(&rest, roundf(t->line + t->pad / 2));
     if (u->details && u->n_runs) {
         float w = roundf(fminf(fmaxf(rest.w * 0.24f, 22 * t->font_size), 32 * t->font_size));
-        if (w < rest.w * 0.5f) l->details = (struct box){rest.x + rest.w - w, rest.y, w, rest.h};
+        if (w < rest.w * 0.42f) l->details = (struct box){rest.x + rest.w - w, rest.y, w, rest.h};
         rest.w -= l->details.w;
     }
     l->legend = take_top(&rest, roundf(legend_height(u, rest.w)));
@@ -141,7 +141,7 @@ static void title_draw(struct ui *u, struct draw_list *d, struct box b)
     }
     str_append(&right, "Trainyard " TRAINYARD_VERSION);
     draw_rect(d, b, ROLE_BAR);
-    float taken = ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, (struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT}, str_text(&right));
+    float taken = ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, (struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = b.w - 2 * t->pad}, str_text(&right));
     struct text_style bold = {.face = FACE_BOLD, .max_width = b.w - taken - 4 * t->pad};
     if (bold.max_width > 0) ui_label(u, d, (struct box){b.x + t->pad, b.y, b.w, b.h}, bold, str_text(&left));
     str_free(&left);
@@ -191,11 +191,13 @@ static void tabs_draw(struct ui *u, struct draw_list *d, struct box b)
     for (unsigned i = 0; i < n_view_kinds; i++) {
         bool title = titles || u->view == i;
         struct box tab = {x, b.y, tab_width(u, i, title), b.h};
-        tab_draw(u, d, tab, i, title);
+        if (tab.x + tab.w <= b.x + b.w || u->view == i) tab_draw(u, d, tab, i, title);
         x += tab.w;
     }
-    struct text_style hint = {.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT};
-    if (x + 12 * t->font_size < b.x + b.w) ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, hint, "? keys    / search    : commands");
+    static const char hint[] = "? keys    / search    : commands";
+    struct text_style style = {.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT};
+    float room = b.x + b.w - 2 * t->pad - x;
+    if (text_width(u->text, FACE_SANS, t->font_size, hint) < room) ui_label(u, d, (struct box){b.x + b.w - t->pad, b.y, 0, b.h}, style, hint);
 }
 
 /* The first line of the notes; all of them are in the details when nothing is selected. */

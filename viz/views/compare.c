@@ -162,7 +162,7 @@ static void draw_title(struct ui *u, const struct compare_page *p, enum section 
 {
     float y = box.y - 0.45f * u->theme.line;
     bool here = item_at(p, u->focus).section == s;
-    plot_bold(d, box.x, y, here ? ROLE_ACCENT : ROLE_TEXT, titles[s]);
+    draw_text(d, box.x, y, &(struct text_style){.face = FACE_BOLD, .role = here ? ROLE_ACCENT : ROLE_TEXT, .max_width = box.w}, titles[s]);
     draw_line(d, (struct point){box.x, y + 0.35f * u->theme.line}, (struct point){box.x + box.w, y + 0.35f * u->theme.line},
               u->theme.role[here ? ROLE_ACCENT : ROLE_GRID], here ? 2 : 1);
 }

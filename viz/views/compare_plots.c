@@ -24,17 +24,19 @@ float compare_waterfall_height(const struct waterfall *w, const struct theme *t)
     return ((float)w->rows.n + (w->left_out ? 4 : 3)) * t->line;
 }
 
-struct falls { /* right edges of the numbers; the plot */
-    float name, a, b, change;
+struct falls { /* right edges of the numbers; the plot. In a narrow box A and B are left out (0), then the plot */
+    float name, name_width, a, b, change;
     struct box plot;
     double low, high;
 };
 
 static struct falls falls_of(const struct waterfall *w, const struct theme *t, struct box box)
 {
-    float f = fminf(t->font_size, box.w / 62);
-    struct falls x = {.name = box.x, .a = box.x + 20 * f, .b = box.x + 28 * f, .change = box.x + 36.5f * f};
-    x.plot = (struct box){x.change + 1.2f * f, box.y + 1.4f * t->line, box.x + box.w - x.change - 1.5f * f, ((float)w->rows.n + 1) * t->line};
+    float f = t->font_size, wide = box.w / f;
+    bool values = wide >= 50, plot = wide >= 30.5f;
+    struct falls x = {.name = box.x, .name_width = f * fminf(11.2f, fmaxf(wide - 11, 3)), .change = box.x + f * (values ? 36.5f : fminf(22, wide))};
+    if (values) x.a = box.x + 20 * f, x.b = box.x + 28 * f;
+    x.plot = (struct box){x.change + 1.2f * f, box.y + 1.4f * t->line, plot ? box.x + box.w - x.change - 1.5f * f : 0, ((float)w->rows.n + 1) * t->line};
     double span = w->high - w->low;
     x.low = w->low - 0.04 * span;
     x.high = w->high + 0.04 * span;
@@ -52,10 +54,10 @@ static void fall_numbers(const struct falls *x, const struct comparison_figure *
     struct str s = {0};
     const char *unit = !strcmp(f->unit, "GPU-h") ? "" : f->unit; /* stands behind the difference */
     words_amount(&s, unit, f->base);
-    plot_text(d, x->a, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
+    if (x->a > 0) plot_text(d, x->a, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
     str_clear(&s);
     words_amount(&s, unit, f->other);
-    plot_text(d, x->b, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
+    if (x->b > 0) plot_text(d, x->b, y, ALIGN_RIGHT, ROLE_TEXT, "%s", str_text(&s));
     str_clear(&s);
     compare_difference(&s, f);
     plot_text(d, x->change, y, ALIGN_RIGHT, role, "%s", str_text(&s));
@@ -72,13 +74,14 @@ static void fall_row(const struct falls *x, const struct waterfall_row *r, float
     plot_name(&name, r->name);
     if (r->show == SHOW_REDONE && strcmp(r->name, "redone") != 0) str_append(&name, " again");
     plot_swatch(d, x->name, y, look);
-    plot_text_within(d, x->name + 1.3f * t->font_size, y, x->a - x->name - 7.5f * t->font_size, shown ? ROLE_TEXT : ROLE_TEXT_DIM, str_text(&name));
+    plot_text_within(d, x->name + 1.3f * t->font_size, y, x->name_width, shown ? ROLE_TEXT : ROLE_TEXT_DIM, str_text(&name));
     fall_numbers(x, r->f, y, shown ? ROLE_TEXT : ROLE_TEXT_DIM, d);
+    str_free(&name);
+    if (x->plot.w <= 0) return;
     struct box bar = {fminf(a, b), roundf(y - t->font_size * 0.75f), fmaxf(fabsf(b - a), 1), h};
     draw_fill(d, bar, shown ? look.argb : t->role[ROLE_GREYED], look.pattern);
     if (!shown) draw_frame(d, bar, t->role[ROLE_TEXT_DIM], 1);
     draw_line(d, (struct point){b, bar.y + h}, (struct point){b, bar.y + t->line}, t->role[ROLE_TEXT_DIM], 1);
-    str_free(&name);
 }
 
 /* Seconds have the steps of clocks. */
@@ -93,6 +96,7 @@ static void fall_axis(const struct falls *x, const char *unit, struct draw_list 
 {
     const struct theme *t = draw_theme(d);
     double step = fall_step(x, unit);
+    float free_from = x->plot.x;
     for (double v = ceil(x->low / step) * step; v <= x->high; v += step) {
         float at = floorf(fall_x(x, v)) + 0.5f;
         bool zero = fabs(v) < step / 2;
@@ -105,7 +109,9 @@ static void fall_axis(const struct falls *x, const char *unit, struct draw_list 
         }
         float half = text_width(draw_text_engine(d), FACE_SANS, t->font_size, str_text(&text)) / 2;
         float mid = fminf(fmaxf(at, x->plot.x + half), x->plot.x + x->plot.w - half);
-        if (fabsf(mid - at) < half * 0.6f) plot_text(d, mid, x->plot.y - 0.4f * t->line, ALIGN_CENTRE, ROLE_TEXT_DIM, "%s", str_text(&text));
+        bool fits = fabsf(mid - at) < half * 0.6f && mid - half >= free_from;
+        if (fits) plot_text(d, mid, x->plot.y - 0.4f * t->line, ALIGN_CENTRE, ROLE_TEXT_DIM, "%s", str_text(&text));
+        if (fits) free_from = mid + half + t->pad;
         str_free(&text);
     }
 }
@@ -121,18 +127,22 @@ void compare_waterfall_draw(const struct waterfall *w, const char *a, const char
     const struct theme *t = draw_theme(d);
     struct falls x = falls_of(w, t, box);
     float y = box.y + t->line;
-    name_head(d, x.a, y, a);
-    name_head(d, x.b, y, b);
+    if (x.a > 0) name_head(d, x.a, y, a);
+    if (x.b > 0) name_head(d, x.b, y, b);
     plot_text(d, x.change, y, ALIGN_RIGHT, ROLE_TEXT_DIM, "difference");
-    fall_axis(&x, w->unit, d);
+    if (x.plot.w > 0) fall_axis(&x, w->unit, d);
     for (size_t i = 0; i < w->rows.n; i++) fall_row(&x, &w->rows.v[i], y += t->line, d);
     y += t->line;
     draw_line(d, (struct point){x.name, y - t->font_size * 0.95f}, (struct point){x.change, y - t->font_size * 0.95f}, t->role[ROLE_BORDER], 1);
     plot_bold(d, x.name, y, ROLE_TEXT, "all");
     fall_numbers(&x, w->whole, y, compare_role(w->whole), d);
     float from = fall_x(&x, 0), to = fall_x(&x, w->whole->difference);
-    draw_fill(d, (struct box){fminf(from, to), roundf(y - t->font_size * 0.75f), fmaxf(fabsf(to - from), 2), roundf(t->line * 0.6f)}, t->role[ROLE_TEXT], PATTERN_SOLID);
-    if (w->left_out) plot_text(d, x.name, y + t->line, ALIGN_LEFT, ROLE_TEXT_DIM, "%zu %s equal in both; grey: no difference shown", w->left_out, w->left_out == 1 ? "part is" : "parts are");
+    if (x.plot.w > 0) draw_fill(d, (struct box){fminf(from, to), roundf(y - t->font_size * 0.75f), fmaxf(fabsf(to - from), 2), roundf(t->line * 0.6f)}, t->role[ROLE_TEXT], PATTERN_SOLID);
+    if (!w->left_out) return;
+    struct str rest = {0};
+    str_printf(&rest, "%zu %s equal in both; grey: no difference shown", w->left_out, w->left_out == 1 ? "part is" : "parts are");
+    plot_text_within(d, x.name, y + t->line, box.w, ROLE_TEXT_DIM, str_text(&rest));
+    str_free(&rest);
 }
 
 /* ---- waits: which part of the jobs waited no longer than so ---- */

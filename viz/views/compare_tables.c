@@ -10,7 +10,7 @@
 #include "study/words.h"
 #include "viz/views/plot.h"
 
-/* Right-aligned cells; widths are in font sizes. */
+/* Right-aligned cells; widths are in font sizes. Where a table has not the width for all of its columns, those that matter least are left out. */
 static void cell(struct draw_list *d, float x, float y, enum role role, const struct str *text)
 {
     plot_text(d, x, y, ALIGN_RIGHT, role, "%s", str_text(text));
@@ -33,11 +33,6 @@ static void head(struct draw_list *d, float x, float y, const char *text)
 static void rule(struct draw_list *d, float x, float w, float y)
 {
     draw_line(d, (struct point){x, y}, (struct point){x + w, y}, draw_theme(d)->role[ROLE_BORDER], 1);
-}
-
-static float unit_of(const struct ui *u, float width, float wanted)
-{
-    return fminf(u->theme.font_size, width / wanted);
 }
 
 /* A name cut to a column. */
@@ -174,20 +169,30 @@ static void forest(struct draw_list *d, struct box b, const struct comparison_fi
     draw_fill(d, (struct box){at - 2.5f, y - 2.5f, 5, 5}, argb, PATTERN_SOLID);
 }
 
-struct metric_columns { float f, name, a, b, change, percent, range, forest, forest_width, verdict; };
+/* Right edges; 0: left out. */
+struct metric_columns { float f, name, name_width, a, b, change, percent, range, forest, forest_width, verdict; };
+
+static float column(float *x, bool shown, float width)
+{
+    if (shown) *x += width;
+    return shown ? *x : 0;
+}
 
 static struct metric_columns metric_columns_of(const struct ui *u, struct box box)
 {
-    float f = unit_of(u, box.w, 72);
+    float f = u->theme.font_size, w = box.w / f, x = box.x;
+    bool all = w >= 69, values = w >= 31.5f, verdict = w >= 46, percent = w >= 52.5f;
     struct metric_columns c = {.f = f, .name = box.x};
-    c.a = box.x + 16.5f * f;
-    c.b = c.a + 8 * f;
-    c.change = c.b + 9 * f;
-    c.percent = c.change + 6.5f * f;
-    c.range = c.percent + 15 * f;
-    c.verdict = box.x + box.w;
+    c.name_width = f * (all ? 10 : values ? 9.5f : fmaxf(w - 9, 4));
+    x += c.name_width;
+    c.a = column(&x, values, 6.5f * f);
+    c.b = column(&x, values, (all ? 8 : 6.5f) * f);
+    c.change = column(&x, true, (all ? 9 : 8.5f) * f);
+    c.percent = column(&x, percent, 6.5f * f);
+    c.range = column(&x, all, 15 * f);
+    c.verdict = verdict ? box.x + box.w : 0;
     c.forest = c.range + 1.5f * f;
-    c.forest_width = c.verdict - 12.5f * f - c.forest;
+    c.forest_width = all ? c.verdict - 12.5f * f - c.forest : 0;
     return c;
 }
 
@@ -197,20 +202,20 @@ static void metric_row(struct draw_list *d, const struct metric_columns *c, cons
     struct str s = {0};
     enum role role = compare_role(f);
     plot_name(&s, f->name);
-    plot_text_within(d, c->name, y, 10 * c->f, ROLE_TEXT, str_text(&s));
+    plot_text_within(d, c->name, y, c->name_width, ROLE_TEXT, str_text(&s));
     str_clear(&s);
-    amount(d, c->a, y, f->unit, f->base, f->base_bound);
-    amount(d, c->b, y, f->unit, f->other, f->other_bound);
+    if (c->a > 0) amount(d, c->a, y, f->unit, f->base, f->base_bound);
+    if (c->b > 0) amount(d, c->b, y, f->unit, f->other, f->other_bound);
     compare_difference(&s, f);
     cell(d, c->change, y, role, &s);
     str_clear(&s);
     compare_change(&s, f);
-    cell(d, c->percent, y, role, &s);
+    if (c->percent > 0) cell(d, c->percent, y, role, &s);
     str_clear(&s);
     compare_interval(&s, f);
-    cell(d, c->range, y, role, &s);
+    if (c->range > 0) cell(d, c->range, y, role, &s);
     if (c->forest_width > 4 * c->f) forest(d, (struct box){c->forest, y - 0.85f * t->line + 0.15f * t->line, c->forest_width, t->line}, f, most);
-    head(d, c->verdict, y, compare_verdict(f));
+    if (c->verdict > 0) head(d, c->verdict, y, compare_verdict(f));
     str_free(&s);
 }
 
@@ -218,14 +223,14 @@ static void one_run_metrics(const struct ui *u, const struct compare_page *p, st
 {
     size_t metric[64];
     unsigned n = compare_metrics(p, metric);
-    float f = unit_of(u, box.w, 60), y = box.y + u->theme.line;
+    float f = u->theme.font_size, y = box.y + u->theme.line;
     for (unsigned i = 0; i < n; i++, y += u->theme.line) {
         struct metric_value v = metric_of(p->scenes[0]->run, metric[i]);
         struct str name = {0};
         plot_name(&name, metric_at(metric[i])->name);
         plot_text_within(d, box.x, y, 10 * f, ROLE_TEXT, str_text(&name));
         amount(d, box.x + 18 * f, y, metric_at(metric[i])->unit, v.value, v.bound);
-        plot_text_within(d, box.x + 20 * f, y, box.w - 20 * f, ROLE_TEXT_DIM, metric_at(metric[i])->help);
+        if (box.w > 30 * f) plot_text_within(d, box.x + 20 * f, y, box.w - 20 * f, ROLE_TEXT_DIM, metric_at(metric[i])->help);
         str_free(&name);
     }
 }
@@ -242,11 +247,11 @@ void compare_metrics_draw(const struct ui *u, const struct compare_page *p, stru
     if (p->c->replications < 2) c.forest_width = 0; /* no intervals to show */
     double most = widest(p, metric, n);
     float y = box.y + 0.8f * u->theme.line;
-    name_cell(d, c.a, y, 7 * c.f, p->c->base);
-    name_cell(d, c.b, y, 7 * c.f, p->c->other);
+    if (c.a > 0) name_cell(d, c.a, y, 6.25f * c.f, p->c->base);
+    if (c.b > 0) name_cell(d, c.b, y, 6.25f * c.f, p->c->other);
     head(d, c.change, y, "difference");
-    head(d, c.percent, y, "change");
-    head(d, c.range, y, "95 % interval");
+    if (c.percent > 0) head(d, c.percent, y, "change");
+    if (c.range > 0) head(d, c.range, y, "95 % interval");
     if (c.forest_width > 8 * c.f) plot_text(d, c.forest + c.forest_width / 2, y, ALIGN_CENTRE, ROLE_TEXT_DIM, "\xc2\xb1%.3g %%", most);
     rule(d, box.x, box.w, y + 0.4f * u->theme.line);
     y += 0.25f * u->theme.line;
@@ -284,12 +289,22 @@ float compare_jobs_height(const struct ui *u, const struct compare_page *p)
     return ((float)compare_job_rows(p) + 4.6f) * u->theme.line;
 }
 
-struct job_columns { float f, id, team, gpus, a, b, change, most; };
+/* Left edges of texts, right edges of numbers; 0: left out. */
+struct job_columns { float f, id, id_width, team, gpus, a, b, change, most; };
 
 static struct job_columns job_columns_of(const struct ui *u, struct box box)
 {
-    float f = unit_of(u, box.w, 66);
-    struct job_columns c = {f, box.x + 0.6f * f, box.x + 12 * f, box.x + 25 * f, box.x + 33 * f, box.x + 41 * f, box.x + 50 * f, box.x + 51.5f * f};
+    float f = u->theme.font_size, w = box.w / f, x = box.x;
+    bool team = w >= 63, gpus = w >= 50, values = w >= 36.5f, most = w >= 50 || (w >= 31 && !values);
+    struct job_columns c = {.f = f, .id = box.x + 0.6f * f, .id_width = f * fminf(10.4f, fmaxf(w - 10, 4))};
+    x += c.id_width + 1.6f * f;
+    if (team) c.team = x;
+    if (team) x += 6 * f;
+    c.gpus = column(&x, gpus, 7 * f);
+    c.a = column(&x, values, 7.5f * f);
+    c.b = column(&x, values, 7.5f * f);
+    c.change = column(&x, true, 8.5f * f);
+    c.most = most ? x + 1.5f * f : 0;
     return c;
 }
 
@@ -298,12 +313,12 @@ static void job_row(struct draw_list *d, const struct compare_page *p, const str
     const struct scene_job *job = &p->scenes[0]->jobs[j->a];
     struct str s = {0};
     enum role role = j->other_ns < j->base_ns ? ROLE_EARLIER : ROLE_LATER;
-    plot_text_within(d, c->id, y, c->team - c->id - c->f, ROLE_ACCENT, job->id);
-    plot_text_within(d, c->team, y, 9 * c->f, ROLE_TEXT, job->team);
+    plot_text_within(d, c->id, y, c->id_width, ROLE_ACCENT, job->id);
+    if (c->team > 0) plot_text_within(d, c->team, y, 9 * c->f, ROLE_TEXT, job->team);
     words_gpus(&s, job->gpu_shares);
-    cell(d, c->gpus, y, ROLE_TEXT, &s);
-    amount(d, c->a, y, "s", (double)j->base_ns / 1e9, false);
-    amount(d, c->b, y, "s", (double)j->other_ns / 1e9, false);
+    if (c->gpus > 0) cell(d, c->gpus, y, ROLE_TEXT, &s);
+    if (c->a > 0) amount(d, c->a, y, "s", (double)j->base_ns / 1e9, false);
+    if (c->b > 0) amount(d, c->b, y, "s", (double)j->other_ns / 1e9, false);
     double change = (double)(j->other_ns - j->base_ns) / 1e9;
     struct scale u = words_scale("s", change);
     str_clear(&s);
@@ -312,21 +327,25 @@ static void job_row(struct draw_list *d, const struct compare_page *p, const str
     cell(d, c->change, y, role, &s);
     str_clear(&s);
     plot_name(&s, jct_part_name(j->part));
-    plot_text_within(d, c->most, y, right - c->most, ROLE_TEXT_DIM, str_text(&s));
+    if (c->most > 0) plot_text_within(d, c->most, y, right - c->most, ROLE_TEXT_DIM, str_text(&s));
     str_free(&s);
 }
 
+/* Where the title reaches into a column, that has no head. */
 static void job_heads(struct draw_list *d, const struct job_columns *c, float y, const char *title, size_t all)
 {
+    const struct {
+        float x;
+        const char *name;
+        float width;
+    } heads[] = {{c->gpus, "GPUs", 3}, {c->a, "A", 1}, {c->b, "B", 1}, {c->change, "difference", 6}};
     struct str s = {0};
     words_number(&s, (double)all);
-    plot_text(d, c->id, y, ALIGN_LEFT, ROLE_TEXT, "%s %s", str_text(&s), title);
+    float end = c->id + plot_text(d, c->id, y, ALIGN_LEFT, ROLE_TEXT, "%s %s", str_text(&s), title) + c->f;
     str_free(&s);
-    head(d, c->gpus, y, "GPUs");
-    head(d, c->a, y, "A");
-    head(d, c->b, y, "B");
-    head(d, c->change, y, "difference");
-    plot_text(d, c->most, y, ALIGN_LEFT, ROLE_TEXT_DIM, "most of it");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (heads[i].x - heads[i].width * c->f > end) head(d, heads[i].x, y, heads[i].name);
+    if (c->most > end) plot_text(d, c->most, y, ALIGN_LEFT, ROLE_TEXT_DIM, "most of it");
 }
 
 void compare_jobs_draw(const struct ui *u, const struct compare_page *p, struct draw_list *d, struct box box, unsigned focus_row)
@@ -370,29 +389,32 @@ static void team_figure(struct draw_list *d, float x, float range, float y, cons
     cell(d, x, y, compare_role(f), &s);
     str_clear(&s);
     compare_interval(&s, f);
-    cell(d, range, y, compare_role(f), &s);
+    if (range > 0) cell(d, range, y, compare_role(f), &s);
     str_free(&s);
 }
 
 void compare_teams_draw(const struct ui *u, const struct compare_page *p, struct draw_list *d, struct box box)
 {
-    float f = unit_of(u, box.w, 68), y = box.y + 0.8f * u->theme.line, jobs = box.x + 17 * f, wait = jobs + 9 * f, jct = wait + 24 * f;
-    head(d, jobs, y, "jobs");
+    float f = u->theme.font_size, w = box.w / f, y = box.y + 0.8f * u->theme.line, x = box.x + fminf(12, fmaxf(w - 19, 4)) * f, name = x - box.x - f;
+    bool all = w >= 66;
+    float jobs = column(&x, w >= 36.5f, 5 * f), wait = column(&x, true, 9 * f), wait_range = column(&x, all, 14.5f * f);
+    float jct = column(&x, w >= 23, 9.5f * f), jct_range = column(&x, all, 15 * f);
+    if (jobs > 0) head(d, jobs, y, "jobs");
     head(d, wait, y, "wait");
-    head(d, wait + 14.5f * f, y, "95 % interval");
-    head(d, jct, y, "to the end");
-    head(d, jct + 15 * f, y, "95 % interval");
+    if (all) head(d, wait_range, y, "95 % interval");
+    if (jct > 0) head(d, jct, y, "to the end");
+    if (all) head(d, jct_range, y, "95 % interval");
     rule(d, box.x, box.w, y + 0.4f * u->theme.line);
     y += 0.25f * u->theme.line;
     for (unsigned i = 0; i < shown_teams(p); i++) {
         const struct comparison_team *t = &p->c->teams[i];
         struct str s = {0};
         y += u->theme.line;
-        plot_text_within(d, box.x, y, 12 * f, ROLE_TEXT, *t->team ? t->team : "(no team)");
+        plot_text_within(d, box.x, y, name, ROLE_TEXT, *t->team ? t->team : "(no team)");
         words_number(&s, (double)t->jobs);
-        cell(d, jobs, y, ROLE_TEXT, &s);
-        team_figure(d, wait, wait + 14.5f * f, y, &t->wait);
-        team_figure(d, jct, jct + 15 * f, y, &t->jct);
+        if (jobs > 0) cell(d, jobs, y, ROLE_TEXT, &s);
+        team_figure(d, wait, wait_range, y, &t->wait);
+        if (jct > 0) team_figure(d, jct, jct_range, y, &t->jct);
         str_free(&s);
     }
     if (p->c->n_teams > COMPARE_TEAMS_SHOWN) plot_text(d, box.x, y + u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, "and %zu more teams", p->c->n_teams - COMPARE_TEAMS_SHOWN);

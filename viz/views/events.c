@@ -38,15 +38,18 @@ struct log {
 
 /* ---- where things are ---- */
 
+/* In a narrow pane what happened keeps its room: node, then job, then kind are left out, with no width. */
 static void lay_columns(struct log *l)
 {
     static const char *const titles[N_COLUMNS] = {"time", "kind", "job", "node", "what happened"};
     static const float parts[N_COLUMNS] = {10, 10, 14, 9, 0}; /* in font sizes; the last takes the rest */
-    float x = l->body.x + l->ui->theme.pad, gap = l->ui->theme.pad * 1.5f;
+    static const float least[N_COLUMNS] = {12, 26, 40, 52, 0}; /* width of the pane from which there is the column */
+    float x = l->body.x + l->ui->theme.pad, gap = l->ui->theme.pad * 1.5f, f = l->ui->theme.font_size;
     for (int i = 0; i < N_COLUMNS; i++) {
-        float w = i + 1 < N_COLUMNS ? parts[i] * l->ui->theme.font_size : l->body.x + l->body.w - x - l->ui->theme.pad;
-        l->columns[i] = (struct column){titles[i], x, w};
-        x += w + gap;
+        bool shown = l->body.w >= least[i] * f;
+        float w = i + 1 < N_COLUMNS ? parts[i] * f : l->body.x + l->body.w - x - l->ui->theme.pad;
+        l->columns[i] = (struct column){titles[i], x, shown ? fmaxf(w, 0) : 0};
+        x += shown ? w + gap : 0;
     }
 }
 
