@@ -140,6 +140,7 @@ install: all
 	$(BIN)/trainyard-view --print-man > $(DESTDIR)$(PREFIX)/share/man/man1/trainyard-view.1
 	$(BIN)/trainyard --print-man-scenario > $(DESTDIR)$(PREFIX)/share/man/man5/trainyard-scenario.5
 	$(BIN)/trainyard --print-bash-completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/trainyard
+	$(BIN)/trainyard-view --print-bash-completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/trainyard-view
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/bash_completion.h"
 #include "base/roff.h"
 #include "base/version.h"
 #include "cli/calibrate.h"
@@ -121,12 +122,6 @@ void manual_scenario(FILE *to)
 
 /* ---- bash ---- */
 
-static void bash_options(FILE *to, const struct argp *argp)
-{
-    for (const struct argp_option *o = argp->options; o && !is_end(o); o++)
-        if (o->name && !(o->flags & OPTION_HIDDEN)) fprintf(to, " --%s%s", o->name, o->arg ? "=" : "");
-}
-
 /* A command whose name has two words completes by the second once that is written. */
 static void bash_command(FILE *to, const struct command *c)
 {
@@ -135,7 +130,7 @@ static void bash_command(FILE *to, const struct command *c)
         fprintf(to, "        %.*s\\ %s) words=\"--help", (int)(second - c->name), c->name, second + 1);
     else
         fprintf(to, "        %s\\ *) words=\"--help", c->name);
-    bash_options(to, c->argp);
+    bash_completion_options(to, c->argp->options);
     fputs("\" ;;\n", to);
 }
 
@@ -151,15 +146,6 @@ void manual_bash(FILE *to)
     fputs("\" -- \"$current\"))\n        return\n    fi\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n", to);
     for (size_t i = 0; i < n_calibrate_subjects; i++) bash_command(to, &calibrate_subjects[i]);
     for (size_t i = 0; i < n_commands; i++) bash_command(to, &commands[i]);
-    fputs(
-        "    esac\n"
-        "    if [ \"${current#-}\" != \"$current\" ]; then\n"
-        "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-        "        [ ${#COMPREPLY[@]} -eq 1 ] && [ \"${COMPREPLY[0]%=}\" != \"${COMPREPLY[0]}\" ] && compopt -o nospace\n"
-        "    else\n"
-        "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
-        "        compopt -o filenames\n"
-        "    fi\n}\n"
-        "complete -F _trainyard trainyard\n",
-        to);
+    fputs("    esac\n", to);
+    bash_completion_reply(to, "_trainyard", "trainyard");
 }

@@ -24,7 +24,13 @@ struct exporting {
     struct csv_writer w;
     const struct run *run;
     struct job_index index;
+    struct export_range range; /* all of it: 0 and INT64_MAX */
 };
+
+static bool within(const struct exporting *e, int64_t ns)
+{
+    return ns >= e->range.from_ns && ns < e->range.to_ns;
+}
 
 /* ---- fields ---- */
 
@@ -122,7 +128,11 @@ static void job_row(struct exporting *e, const struct job_row *r)
 static bool jobs_rows(struct exporting *e, char **err)
 {
     (void)err;
-    for (size_t i = 0; i < e->run->n_jobs; i++) job_row(e, &e->run->jobs[i].row);
+    for (size_t i = 0; i < e->run->n_jobs; i++) {
+        const struct job_row *r = &e->run->jobs[i].row;
+        int64_t end = r->finished_ns >= 0 ? r->finished_ns : INT64_MAX;
+        if (r->submit_ns < e->range.to_ns && end >= e->range.from_ns) job_row(e, r);
+    }
     return true;
 }
 
@@ -267,7 +277,8 @@ static bool timeline_rows(struct exporting *e, char **err)
     struct record r;
     struct timeline_reader *t = timeline_open(e->run->dir, err);
     if (!t) return false;
-    while (timeline_next(t, &r)) record_row(e, &r);
+    while (timeline_next(t, &r))
+        if (within(e, r.time_ns)) record_row(e, &r);
     timeline_close(t);
     return true;
 }
@@ -284,6 +295,9 @@ static void nodes_header(struct exporting *e)
 static void node_row(struct exporting *e, const struct job_row *job, int64_t group, uint32_t first, uint32_t last,
                      int64_t from, int64_t to)
 {
+    if (from >= 0 && from < e->range.from_ns) from = e->range.from_ns;
+    if (to > e->range.to_ns) to = e->range.to_ns;
+    if (from >= e->range.to_ns || (to >= 0 && to <= e->range.from_ns)) return;
     put_run(e);
     put_id(e, job);
     if (group < 0)
@@ -377,6 +391,7 @@ static void series_row(struct exporting *e, const struct series *s, const struct
     struct series_point at = series_at(s, p, step);
     const double numbers[] = {at.samples, at.tokens, at.loss, at.learning_rate, at.gradient_norm, at.samples_per_s,
                               at.tokens_per_s, at.memory_bytes, at.network_bytes_per_s, at.read_bytes_per_s};
+    if (!within(e, at.time_ns)) return;
     put_run(e);
     put_id(e, job_index_row(&e->index, p->job));
     put_time(e, at.time_ns);
@@ -410,13 +425,13 @@ static bool series_rows(struct exporting *e, char **err)
 static const struct table {
     void (*header)(struct exporting *);
     bool (*rows)(struct exporting *, char **err);
-    bool needs_index;
+    bool needs_index, has_range;
 } tables[] = {
-    {jobs_header,     jobs_rows,      false},
-    {ledger_header,   ledger_rows_of, false},
-    {timeline_header, timeline_rows,  true },
-    {nodes_header,    nodes_rows,     true },
-    {series_header,   series_rows,    true },
+    {jobs_header,     jobs_rows,      false, true },
+    {ledger_header,   ledger_rows_of, false, false},
+    {timeline_header, timeline_rows,  true,  true },
+    {nodes_header,    nodes_rows,     true,  true },
+    {series_header,   series_rows,    true,  true },
 };
 const char *const export_tables[] = {"jobs", "ledger", "timeline", "nodes", "series"};
 const size_t n_export_tables = sizeof export_tables / sizeof *export_tables;
@@ -436,16 +451,29 @@ static bool export_run(struct exporting *e, const struct table *t, const char *d
     return ok;
 }
 
-bool export_table(const char *table, char *const *dirs, size_t n, FILE *to, struct str *warnings, char **err)
+static size_t place_of(const char *table)
 {
     size_t at = 0;
     while (at < n_export_tables && strcmp(export_tables[at], table)) at++;
+    return at;
+}
+
+bool export_table_has_range(const char *table)
+{
+    size_t at = place_of(table);
+    return at < n_export_tables && tables[at].has_range;
+}
+
+bool export_table(const char *table, char *const *dirs, size_t n, const struct export_range *range, FILE *to, struct str *warnings, char **err)
+{
+    size_t at = place_of(table);
     *err = NULL;
-    if (at == n_export_tables) {
-        *err = xstrdup("no such table");
+    if (at == n_export_tables || (range && !tables[at].has_range)) {
+        *err = xstrdup(range && at < n_export_tables ? "the ledger has sums over the whole run, and none of a range" : "no such table");
         return false;
     }
     struct exporting *e = xcalloc(1, sizeof *e); /* its writer has a large buffer */
+    e->range = range ? *range : (struct export_range){0, INT64_MAX};
     csv_writer_begin(&e->w, to);
     tables[at].header(e);
     bool ok = true;

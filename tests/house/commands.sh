@@ -86,10 +86,15 @@ done
 expect 4 "" "holds a run" export "$out/runs" --to csv -o "$out/runs/strict/0"
 cp -r "$out/runs/strict/0" "$out/cut" && : >"$out/cut/jobs.csv"
 expect 0 "^approach" "cut off" export "$out/cut" --to csv -o -
+expect 0 '"traceEvents"' "" export "$out/runs" --to perfetto -o -
+expect 0 "^strict,0,a,succeeded" "" export "$out/runs" --to csv --range 0:10s -o -
+expect 2 "" "must begin before it ends" export "$out/runs" --to csv --range 6h:1h -o -
+expect 2 "" "none of a --range" export "$out/runs" --to csv --table ledger --range 0:6h -o -
+expect 2 "" "--range goes with --to csv" export $tiny --to manifests --range 0:6h -o -
 expect 0 "^kind: Job" "" export $tiny --to manifests -o -
 expect 2 "" "go with --to manifests" export "$out/runs" --to csv -a strict -o -
 expect 3 "" "No such file" export "$out/none.json" --to manifests -o -
-expect 2 "" "there are: csv, manifests" export "$out/runs" --to xml -o "$out/csv"
+expect 2 "" "there are: csv, perfetto, manifests" export "$out/runs" --to xml -o "$out/csv"
 # 530e9 x 12 bytes over 2.5 GB/s: 2544 s; Daly's formula for C 60, M 10800, D 120, R 300 at 3600 s: 4529.0666 s, 0.7948658
 expect 0 '"save_s": 2544,' "" checkpoint --parameters 530B --optimizer adam-universal --write 20Gbps --format json
 expect 0 '^asked,3600,4529.0666[0-9]*,0.7948657' "" checkpoint --save 60s --load 5m --down 2m --restart 0 --mtbf 3h -i 1h -f csv

@@ -170,7 +170,7 @@ static void exported(const char *table, int level, struct str *out)
     size_t n = 0;
     snprintf(dir, sizeof dir, "%s/%d", top, level);
     FILE *to = open_memstream(&text, &n);
-    if (!export_table(table, dirs, 1, to, NULL, &err)) fail_msg("%s", err);
+    if (!export_table(table, dirs, 1, NULL, to, NULL, &err)) fail_msg("%s", err);
     fclose(to);
     str_append_n(out, text, n);
     free(text);
@@ -201,9 +201,9 @@ static void test_export(void **state)
     exported("timeline", RECORD_NONE, &s); /* the header only */
     assert_int_equal(strchr(str_text(&s), '\n') - str_text(&s) + 1, (long)s.n);
     FILE *away = fopen("/dev/null", "w");
-    assert_false(export_table("jobs", dirs, 1, away, NULL, &err));
+    assert_false(export_table("jobs", dirs, 1, NULL, away, NULL, &err));
     free(err);
-    assert_false(export_table("job", dirs, 1, away, NULL, &err));
+    assert_false(export_table("job", dirs, 1, NULL, away, NULL, &err));
     free(err);
     fclose(away);
     str_free(&s);

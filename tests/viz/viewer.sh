@@ -80,6 +80,105 @@ for size in 320x240 640x480 1280x800 2560x1440; do
     done
 done
 
+# Narrow windows, where tables leave columns out.
+for type in 9 12; do
+    for size in "400 1000" "600 1000" "800 1000"; do
+        echo "resize $size"
+        for view in 1 2 3 4 5 6 7; do printf 'key %s\ndump %s/narrow-%s-%s-%s.json\n' $view "$out" $type "${size% *}" $view; done
+    done > "$out/keys"
+    expect 0 "" "$out/demo" --font-size $type --script "$out/keys"
+done
+for dump in "$out"/narrow-*.json; do
+    grep -q '"check": ""' "$dump" || fail "${dump##*/}: $(grep -m1 '"check"' "$dump" | cut -c1-200)"
+done
+[ "$(ls "$out"/narrow-*.json | wc -l)" = 42 ] || fail "not all narrow windows were looked at"
+
+# A GPU can be selected as anything else: the third one of the fifth node of eight is track 34.
+expect 0 '"gpu": 34,' "$A" --select gpu:h100-4/2 --dump-state json
+expect 3 "there is no such thing" "$A" --select gpu:h100-4/8 --dump-state json
+expect 3 "there is no such thing" "$A" --select gpu:h100-400/0 --dump-state json
+expect 2 "gpu:NODE/NUMBER" "$A" --select disk:1 --dump-state json
+
+# The range for other programs: what trainyard export says of it, and as many jobs as jobs.csv has in it.
+expect 0 "" "$A" --range 1d:2d --export "$out/day.json"
+expect 0 "" "$A" --range 1d:2d --export "$out/day.csv"
+expect 0 "" "$A" --range 1d:2d --export "$out/day.jobs.csv"
+"$program" export "$A" --to perfetto --range 1d:2d -o "$out/same.json" || fail "export --to perfetto failed"
+cmp -s "$out/day.json" "$out/same.json" || fail "the viewer's trace is not that of trainyard export"
+"$program" export "$A" --to csv --range 1d:2d -o "$out/tables" || fail "export --to csv --range failed"
+cmp -s "$out/day.csv" "$out/tables/timeline.csv" || fail "the viewer's timeline is not that of trainyard export"
+cmp -s "$out/day.jobs.csv" "$out/tables/jobs.csv" || fail "the viewer's jobs are not those of trainyard export"
+[ -e "$out/tables/ledger.csv" ] && fail "a ledger of a range was written"
+lived=$(awk -F, 'NR > 1 && $4 < 172800 && ($8 == "" || $8 >= 86400)' "$A/jobs.csv" | wc -l) # submit_s, finished_s
+[ "$lived" -gt 0 ] && [ "$(tail -n +2 "$out/day.jobs.csv" | wc -l)" = "$lived" ] || fail "day.jobs.csv has not the $lived jobs of the day"
+[ "$(grep -c '"name": "thread_name".*' "$out/day.json")" = $((1024 + lived)) ] || fail "the trace has not 1,024 GPUs and $lived jobs"
+awk -F, 'NR > 1 && ($3 < 86400 || $3 >= 172800)' "$out/day.csv" | grep -q . && fail "day.csv has records outside of the day"
+expect 2 ".json (Chrome trace)" "$A" --export "$out/day.xml"
+expect 4 "nowhere" "$A" --export "$out/nowhere/a.json"
+printf 'key g\ntext 1d\nkey enter\nkey v\nkey g\ntext 2d\nkey enter\nexport %s/marked.csv\nkey e\ntext %s/day.csv\nkey enter\ndump %s/field.json\n' "$out" "$out" "$out" > "$out/keys"
+expect 0 "" "$A" --script "$out/keys"
+cmp -s "$out/day.csv" "$out/marked.csv" || fail "the range between two cursors is not the day"
+grep -q '"field_error": "there is such a file' "$out/field.json" || fail "a file is written over from the window"
+
+# A picture a moment: both ends and what is between, as the same pictures asked for one by one.
+expect 0 "" "$A" --size 640x480 --range 0:2h --frames "$out/frames" --every 30m
+[ "$(ls "$out/frames")" = "$(printf 'frame-%06d.png\n' 1 2 3 4 5)" ] || fail "not five frames in two hours: $(ls "$out/frames")"
+expect 0 "" "$A" --size 640x480 --range 0:2h --at 90m --screenshot "$out/at90.png"
+cmp -s "$out/at90.png" "$out/frames/frame-000004.png" || fail "the fourth frame is not the picture at 90 minutes"
+expect 0 "" "$A" --size 640x480 --range 0:2h --frames "$out/three" --count 3 --view map
+expect 0 "" "$A" --size 640x480 --range 0:2h --at 2h --view map --screenshot "$out/at120.png"
+cmp -s "$out/at120.png" "$out/three/frame-000003.png" || fail "the last of three frames is not the end"
+expect 4 "holds frames already" "$A" --frames "$out/frames" --count 2
+expect 4 "more than 999999" "$A" --frames "$out/many" --every 1ms
+expect 2 "belong together" "$A" --frames "$out/frames"
+expect 2 "belong together" "$A" --every 10m
+expect 2 "belong together" "$A" --frames "$out/frames" --every 10m --count 3
+
+# Files that may not be read; root may read all, so it becomes somebody else.
+somebody=(); [ "$(id -u)" = 0 ] && somebody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if [ "$(id -u)" != 0 ] || { command -v setpriv >/dev/null && "${somebody[@]}" "$viewer" --version >/dev/null 2>&1; }; then
+    may_not() { # FILE MODE TEXT CODE
+        chmod "$2" "$out/kept/$1"
+        "${somebody[@]}" "$viewer" "$out/kept" --dump-state json > "$out/stdout" 2> "$out/stderr"
+        local got=$?
+        chmod 755 "$out/kept/$1"
+        checks=$((checks + 1))
+        [ $got = "$4" ] || fail "$1 of mode $2: exit $got, not $4"
+        grep -qF "$3" "$out/stderr" || fail "$1 of mode $2: does not say \"$3\" but: $(head -3 "$out/stderr")"
+        [ "$(grep -c "$1" "$out/stderr")" -le 2 ] || fail "$1 of mode $2: told more than once"
+    }
+    chmod 755 "$out"
+    cp -r "$A" "$out/kept"
+    for mode in 000 744; do may_not "" $mode "its owner allows it with: chmod -R a+rX" 3; done
+    may_not run.json 000 "run.json: cannot open: Permission denied" 3
+    for file in timeline.bin jobs.csv ledger.csv; do may_not $file 000 "$file: cannot be read, and what it holds is missing here: Permission denied" 0; done
+    may_not scenario.json 000 "scenario.json: cannot open: Permission denied" 0
+else
+    echo "viewer: what may not be read was not tried: this is root, without setpriv" >&2
+fi
+
+# Completion in bash: options, and words of those that have a choice.
+"$viewer" --print-bash-completion > "$out/view.bash" || fail "--print-bash-completion failed"
+# shellcheck disable=SC1091
+source "$out/view.bash" || fail "bash cannot read the completion"
+compopt() { :; } # only allowed while bash completes
+complete_words() { # words of the line ... -> COMPREPLY
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMPREPLY=()
+    _trainyard_view
+}
+complete_words trainyard-view --
+for option in $("$viewer" --help | grep -o -- ' --[a-z][a-z-]*' | sort -u); do
+    [ "$option" = --usage ] || printf '%s\n' "${COMPREPLY[@]}" | grep -qx -- "$option=\?" || fail "$option is not completed"
+done
+complete_words trainyard-view --view = c
+[ "${COMPREPLY[*]}" = "curves compare" ] || fail "--view=c completes to: ${COMPREPLY[*]}"
+complete_words trainyard-view --theme ""
+[ "${COMPREPLY[*]}" = "light dark contrast" ] || fail "--theme completes to: ${COMPREPLY[*]}"
+complete_words trainyard-view "$out/tab"
+[ "${COMPREPLY[*]}" = "$out/tables" ] || fail "a file is completed to: ${COMPREPLY[*]}"
+
 for end in png svg pdf; do
     expect 0 "" "$A" --screenshot "$out/a.$end" --size 1600x900 --theme contrast --view gantt --at 2d
     expect 0 "" "$A" --screenshot "$out/b.$end" --size 1600x900 --theme contrast --view gantt --at 2d

@@ -1,7 +1,8 @@
 /* app.h - trainyard-view: from arguments to a window, or to files without one.
  *
  *   main.c      arguments            open.c    RUN directories to scenes
- *   window.c    the window (SDL2)    manual.c  trainyard-view(1)
+ *   window.c    the window (SDL2)    manual.c  trainyard-view(1), completion in bash
+ *   frames.c    a picture a moment   select.c  --select
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -20,12 +21,13 @@ struct app_options {
     const char *runs[UI_MAX_RUNS];
     unsigned n_runs;
     int64_t replication;
-    const char *screenshot, *script, *view, *select, *dump_on_quit, *filter;
-    bool dump_state, follow, still, print_man; /* still: --no-animation */
+    const char *screenshot, *script, *view, *select, *dump_on_quit, *filter, *export, *frames;
+    bool dump_state, follow, still, print_man, print_completion; /* still: --no-animation */
     unsigned w, h, theme;
     double font_scale;
     bool by_job;
     int64_t at_ns, from_ns, to_ns; /* -1: not given */
+    int64_t every_ns, count;       /* of frames; 0: not given */
 };
 extern const struct argp app_argp;
 
@@ -39,8 +41,16 @@ struct app_runs {
 void app_open(const struct app_options *, struct app_runs *);
 void app_close(struct app_runs *);
 
+/* "job:ID", "node:NAME", "gpu:NODE/NUMBER", "event:NUMBER"; EXIT_OK, or an exit code and *err (to free). */
+int app_select(struct ui *, const char *what, char **err);
+
+/* Pictures DIR/frame-000001.png ... of moments in the window of time, `every_ns` apart or `count` of them. False and *err (to free). */
+enum { FRAMES_MOST = 999999 };
+bool app_frames(struct ui *, const char *dir, int64_t every_ns, int64_t count, char **err);
+
 /* Until it is closed; an exit code. */
 int app_window(struct ui *, const struct app_options *);
 void app_manual(FILE *);
+void app_bash_completion(FILE *);
 
 #endif

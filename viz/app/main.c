@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "viz/app/app.h"
+#include "viz/ui/export.h"
 #include "viz/ui/picture.h"
 #include "viz/ui/script.h"
 #include "viz/ui/time_axis.h"
@@ -20,15 +21,19 @@
 /* ---- arguments ---- */
 
 enum { KEY_SIZE = 0x100, KEY_VIEW, KEY_AT, KEY_RANGE, KEY_SELECT, KEY_THEME, KEY_SCRIPT, KEY_DUMP, KEY_DUMP_ON_QUIT, KEY_FOLLOW, KEY_STILL, KEY_MAN,
-       KEY_REPLICATION, KEY_FONT, KEY_FILTER, KEY_BY_JOB };
+       KEY_REPLICATION, KEY_FONT, KEY_FILTER, KEY_BY_JOB, KEY_EXPORT, KEY_FRAMES, KEY_EVERY, KEY_COUNT, KEY_COMPLETION };
 
 static const struct argp_option options[] = {
     {"screenshot", 's', "FILE", 0, "Write a picture (.png, .svg, .pdf) instead of opening a window", 0},
+    {"frames", KEY_FRAMES, "DIR", 0, "Write a picture a moment of the range into DIR, the cursor going through it: frame-000001.png ... (needs --every or --count)", 0},
+    {"every", KEY_EVERY, "TIME", 0, "Of --frames: so far apart, such as 10m", 0},
+    {"count", KEY_COUNT, "N", 0, "Of --frames: so many, at even distances", 0},
+    {"export", KEY_EXPORT, "FILE", 0, "Write the range: .json is a Chrome trace (ui.perfetto.dev), .csv the timeline, NAME.jobs.csv and NAME.nodes.csv these tables", 0},
     {"size", KEY_SIZE, "WxH", 0, "Size of picture or window in pixels (default: 1280x800)", 0},
     {"view", KEY_VIEW, "NAME", 0, "Begin with this view: gantt, map, curves, ledger, events, compare, job", 0},
     {"at", KEY_AT, "TIME", 0, "Cursor: 2d 03:15, 90m, 12h", 0},
     {"range", KEY_RANGE, "FROM:TO", 0, "Show this range of time; FROM..TO where the times have colons", 0},
-    {"select", KEY_SELECT, "WHAT", 0, "Select job:ID, node:NAME or event:NUMBER", 0},
+    {"select", KEY_SELECT, "WHAT", 0, "Select job:ID, node:NAME, gpu:NODE/NUMBER or event:NUMBER", 0},
     {"filter", KEY_FILTER, "WORDS", 0, "Grey out jobs that do not match: \"queue:research gpus>=64\"", 0},
     {"by-job", KEY_BY_JOB, 0, 0, "A row a job instead of a row a GPU", 0},
     {"theme", KEY_THEME, "NAME", 0, "light, dark or contrast (default: light)", 0},
@@ -40,6 +45,7 @@ static const struct argp_option options[] = {
     {"dump-state", KEY_DUMP, "json", 0, "Print what the picture tells instead of opening a window", 0},
     {"dump-on-quit", KEY_DUMP_ON_QUIT, "FILE", 0, "Write the same to FILE when the window is closed", 0},
     {"print-man", KEY_MAN, 0, 0, "Print the manual page", 0},
+    {"print-bash-completion", KEY_COMPLETION, 0, 0, "Print a completion file for bash", 0},
     {0},
 };
 
@@ -58,19 +64,10 @@ static int64_t moment_parse(const char *what, const char *arg, struct argp_state
     return ns;
 }
 
-/* "FROM..TO", or a colon: the only one, or the one in the middle. */
 static void range_parse(struct app_options *o, const char *arg, struct argp_state *state)
 {
-    const char *dots = strstr(arg, ".."), *cut = dots;
-    unsigned colons = 0;
-    for (const char *p = arg; *p; p++) colons += *p == ':';
-    if (!dots && colons % 2 == 0) argp_error(state, "--range %s: FROM:TO or FROM..TO is needed, such as 0:6h or 2d 03:15..2d 06:00", arg);
-    for (unsigned i = 0; !dots && i <= colons / 2; i++) cut = strchr(cut ? cut + 1 : arg, ':');
-    char *from = strndup(arg, (size_t)(cut - arg));
-    o->from_ns = moment_parse("--range", from, state);
-    o->to_ns = moment_parse("--range", cut + (dots ? 2 : 1), state);
-    free(from);
-    if (o->from_ns >= o->to_ns) argp_error(state, "--range %s: it must begin before it ends", arg);
+    const char *wrong = time_parse_range(arg, &o->from_ns, &o->to_ns);
+    if (wrong) argp_error(state, "--range %s: %s", arg, wrong);
 }
 
 static unsigned theme_parse(const char *arg, struct argp_state *state)
@@ -99,9 +96,11 @@ static double number_parse(const char *what, const char *arg, double least, doub
 
 static void end_check(const struct app_options *o, struct argp_state *state)
 {
-    if (o->print_man) return;
+    if (o->print_man || o->print_completion) return;
     if (o->n_runs == 0) argp_error(state, "RUN is missing: give the directory that `trainyard run -o` wrote");
     if (o->screenshot && picture_ending_wrong(o->screenshot)) argp_error(state, "--screenshot %s: %s", o->screenshot, picture_ending_wrong(o->screenshot));
+    if (o->export && export_ending_wrong(o->export)) argp_error(state, "--export %s: %s", o->export, export_ending_wrong(o->export));
+    if (o->frames ? !o->every_ns == !o->count : o->every_ns || o->count) argp_error(state, "--frames DIR and either --every TIME or --count N belong together");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -121,6 +120,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_BY_JOB: o->by_job = true; return 0;
     case KEY_THEME: o->theme = theme_parse(arg, state); return 0;
     case KEY_FONT: o->font_scale = number_parse("--font-size", arg, 9, 36, state) / 12; return 0;
+    case KEY_EXPORT: o->export = arg; return 0;
+    case KEY_FRAMES: o->frames = arg; return 0;
+    case KEY_EVERY:
+        o->every_ns = moment_parse("--every", arg, state);
+        if (o->every_ns <= 0) argp_error(state, "--every %s: more than 0 is needed", arg);
+        return 0;
+    case KEY_COUNT: o->count = (int64_t)number_parse("--count", arg, 1, FRAMES_MOST, state); return 0;
     case KEY_REPLICATION: o->replication = (int64_t)number_parse("--replication", arg, 0, UINT32_MAX, state); return 0;
     case KEY_FOLLOW: o->follow = true; return 0;
     case KEY_STILL: o->still = true; return 0;
@@ -131,6 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DUMP_ON_QUIT: o->dump_on_quit = arg; return 0;
     case KEY_MAN: o->print_man = true; return 0;
+    case KEY_COMPLETION: o->print_completion = true; return 0;
     case ARGP_KEY_ARG:
         if (o->n_runs == UI_MAX_RUNS) argp_error(state, "two runs can be shown, not more");
         o->runs[o->n_runs++] = arg;
@@ -163,49 +170,6 @@ static int fail(int code, const char *fmt, ...)
     return code;
 }
 
-static bool find_job(const struct ui *u, const char *id, struct ui_selection *to)
-{
-    for (unsigned run = 0; run < u->n_runs; run++) {
-        int32_t job = scene_find_job(u->runs[run].scene, id);
-        if (job < 0) continue;
-        *to = (struct ui_selection){.kind = SELECTED_JOB, .run = run, .job = job, .at_ns = -1};
-        return true;
-    }
-    return false;
-}
-
-static bool find_node(const struct ui *u, const char *name, struct ui_selection *to)
-{
-    for (unsigned run = 0; run < u->n_runs; run++)
-        for (uint32_t n = 0; n < u->runs[run].scene->n_nodes; n++)
-            if (strcmp(u->runs[run].scene->nodes[n].name, name) == 0) {
-                *to = (struct ui_selection){.kind = SELECTED_NODE, .run = run, .job = -1, .node = n, .at_ns = -1};
-                return true;
-            }
-    return false;
-}
-
-static bool find_event(const struct ui *u, const char *text, struct ui_selection *to)
-{
-    int64_t n;
-    if (units_parse_int64(text, &n) || n < 0 || n >= u->runs[0].scene->n_events) return false;
-    *to = (struct ui_selection){.kind = SELECTED_EVENT, .job = -1, .event = (uint32_t)n, .at_ns = u->runs[0].scene->events[n].time_ns};
-    return true;
-}
-
-static int apply_selection(struct ui *u, const char *what)
-{
-    struct ui_selection to;
-    bool found = strncmp(what, "job:", 4) == 0     ? find_job(u, what + 4, &to)
-                 : strncmp(what, "node:", 5) == 0  ? find_node(u, what + 5, &to)
-                 : strncmp(what, "event:", 6) == 0 ? find_event(u, what + 6, &to)
-                                                   : false;
-    if (!strchr(what, ':')) return fail(EXIT_USAGE, "--select %s: job:ID, node:NAME or event:NUMBER is needed", what);
-    if (!found) return fail(EXIT_INPUT, "--select %s: there is no such thing in these runs", what);
-    ui_select(u, &to);
-    return EXIT_OK;
-}
-
 static int apply(struct ui *u, const struct app_options *o)
 {
     ui_event(u, &(struct ui_event){.kind = UI_RESIZE, .x = (float)o->w, .y = (float)o->h});
@@ -222,7 +186,11 @@ static int apply(struct ui *u, const struct app_options *o)
             return EXIT_USAGE;
         }
     }
-    return o->select ? apply_selection(u, o->select) : EXIT_OK;
+    char *err = NULL;
+    int code = o->select ? app_select(u, o->select, &err) : EXIT_OK;
+    if (code != EXIT_OK) fail(code, "--select %s: %s", o->select, err);
+    free(err);
+    return code;
 }
 
 static int headless(struct ui *u, const struct app_options *o)
@@ -234,6 +202,8 @@ static int headless(struct ui *u, const struct app_options *o)
     diag_free(&d);
     if (!ok) return io ? EXIT_IO : EXIT_INPUT;
     if (o->screenshot && !ui_picture_write(u, o->screenshot, &err)) ok = false;
+    if (ok && o->export && !ui_export_write(u, o->export, &err)) ok = false;
+    if (ok && o->frames && !app_frames(u, o->frames, o->every_ns, o->count, &err)) ok = false;
     if (ok && o->dump_state && !ui_dump_write(u, "-", &err)) ok = false;
     if (!ok) fail(EXIT_IO, "%s", err);
     free(err);
@@ -252,7 +222,7 @@ static void tell_notes(const char *notes)
 /* An error of the runs is told on stderr at once, and in the window where there is one. */
 static int show(const struct app_options *o, struct app_runs *runs, const struct text_engine *text)
 {
-    bool window = !o->screenshot && !o->script && !o->dump_state;
+    bool window = !o->screenshot && !o->script && !o->dump_state && !o->export && !o->frames;
     if (runs->error) fail(runs->code, "%s", runs->error);
     if (runs->error && !window) return runs->code;
     for (unsigned i = 0; i < runs->n; i++) tell_notes(runs->scenes[i]->notes);
@@ -279,8 +249,8 @@ int main(int argc, char **argv)
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version_hook = print_version;
     argp_parse(&app_argp, argc, argv, 0, NULL, &o);
-    if (o.print_man) {
-        app_manual(stdout);
+    if (o.print_man || o.print_completion) {
+        (o.print_man ? app_manual : app_bash_completion)(stdout);
         return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_OK : fail(EXIT_IO, "standard output: cannot write: %s", strerror(errno));
     }
     struct text_engine *text = text_create(&err);

@@ -1,14 +1,16 @@
-/* manual.c - trainyard-view(1), from the table of options and the table of keys.
+/* manual.c - trainyard-view(1) and its completion in bash, from the table of options and the table of keys.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <ctype.h>
 
+#include "base/bash_completion.h"
 #include "base/roff.h"
 #include "base/str.h"
 #include "base/version.h"
 #include "viz/app/app.h"
 #include "viz/ui/actions.h"
+#include "viz/ui/view.h"
 
 static void option(struct str *to, const struct argp_option *o)
 {
@@ -52,4 +54,49 @@ void app_manual(FILE *to)
                    ".SH SEE ALSO\n\\fBtrainyard\\fR(1)\n");
     fputs(str_text(&s), to);
     str_free(&s);
+}
+
+/* ---- bash ---- */
+
+static void choices(FILE *to, const char *option, const char *(*name)(unsigned), unsigned n)
+{
+    fprintf(to, "        --%s) COMPREPLY=($(compgen -W \"", option);
+    for (unsigned i = 0; i < n; i++) fprintf(to, "%s%s", i ? " " : "", name(i));
+    fputs("\" -- \"$current\")); return ;;\n", to);
+}
+
+static const char *view_name(unsigned i)
+{
+    return view_kinds[i]->name;
+}
+
+static const char *theme_name(unsigned i)
+{
+    return theme_names[i];
+}
+
+static const char *dump_format(unsigned i)
+{
+    (void)i;
+    return "json";
+}
+
+/* bash parts --view=map at the equals sign: the option is the word before it. */
+void app_bash_completion(FILE *to)
+{
+    fputs("# bash completion of trainyard-view, made from its table of options\n"
+          "_trainyard_view()\n{\n"
+          "    local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} words=\"--help --version",
+          to);
+    bash_completion_options(to, app_argp.options);
+    fputs("\"\n"
+          "    [ \"$option\" = = ] && [ \"$COMP_CWORD\" -ge 2 ] && option=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    [ \"$current\" = = ] && current=\n"
+          "    case $option in\n",
+          to);
+    choices(to, "view", view_name, n_view_kinds);
+    choices(to, "theme", theme_name, N_THEMES);
+    choices(to, "dump-state", dump_format, 1);
+    fputs("    esac\n", to);
+    bash_completion_reply(to, "_trainyard_view", "trainyard-view");
 }

@@ -13,12 +13,10 @@ static void sum_gpus(struct range_sums *r, const struct curves *c)
     for (unsigned show = 0; show < SHOW_WAIT; show++) r->by_show[show] = curve_integral(c, CURVE_SHOW + show, r->from_ns, r->to_ns);
 }
 
-/* A job's spans do not overlap: only the one before the first that begins in the range may reach into it. */
 static void sum_waits(struct range_sums *r, const struct scene *s, uint32_t job)
 {
     const struct scene_track *t = &s->tracks[SCENE_JOBS][job];
-    uint32_t i = scene_seek(s, SCENE_JOBS, job, r->from_ns);
-    for (i -= i > 0; i < t->n && t->v[i].from_ns < r->to_ns; i++) {
+    for (uint32_t i = scene_reach(s, SCENE_JOBS, job, r->from_ns); i < t->n && t->v[i].from_ns < r->to_ns; i++) {
         int64_t from = t->v[i].from_ns > r->from_ns ? t->v[i].from_ns : r->from_ns, end = scene_to(s, &t->v[i]), to = end < r->to_ns ? end : r->to_ns;
         if (t->v[i].show >= SHOW_WAIT && t->v[i].show < N_SHOWS && to > from) r->waits[t->v[i].show - SHOW_WAIT] += to - from;
     }

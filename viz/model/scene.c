@@ -328,6 +328,18 @@ uint32_t scene_seek(const struct scene *s, enum scene_set set, uint32_t track, i
     return low;
 }
 
+uint32_t scene_reach(const struct scene *s, enum scene_set set, uint32_t track, int64_t ns)
+{
+    const struct scene_span *v = s->tracks[set][track].v;
+    uint32_t i = scene_seek(s, set, track, ns);
+    unsigned seen = 0;
+    while (i > 0 && (seen < 1000 || scene_to(s, &v[i - 1]) > ns)) {
+        i--;
+        seen += set == SCENE_GPUS && v[i].shares ? v[i].shares : 1000u;
+    }
+    return i;
+}
+
 /* Behind a whole GPU's span that ended lies nothing; where jobs share one, an older span may go on. */
 const struct scene_span *scene_at(const struct scene *s, enum scene_set set, uint32_t track, int64_t ns)
 {

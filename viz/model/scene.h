@@ -114,6 +114,8 @@ int64_t scene_to(const struct scene *, const struct scene_span *);
 /* The span of a track at a moment, NULL: a gap. The first that begins at or after a moment: its index, n when none. O(log n). */
 const struct scene_span *scene_at(const struct scene *, enum scene_set, uint32_t track, int64_t ns);
 uint32_t scene_seek(const struct scene *, enum scene_set, uint32_t track, int64_t ns);
+/* The first span of a track that may reach beyond a moment: the last before it; where jobs share a GPU, as many as 1,000 shares hold. */
+uint32_t scene_reach(const struct scene *, enum scene_set, uint32_t track, int64_t ns);
 /* The first event at or after a moment; n_events when none. */
 uint32_t scene_event_seek(const struct scene *, int64_t ns);
 

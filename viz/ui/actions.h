@@ -88,6 +88,7 @@ enum action_group { GROUP_TIME, GROUP_STEP, GROUP_FIND, GROUP_VIEW, GROUP_SELECT
     X(DO_SMALLER, "smaller", GROUP_WINDOW, CTRL('-'), NO_KEY, act_font, -1, "smaller type")                                                          \
     X(DO_THEME, "theme", GROUP_WINDOW, KEY('t'), NO_KEY, act_theme, 0, "light, dark, high contrast")                                                 \
     X(DO_HELP, "help", GROUP_WINDOW, KEY('?'), KEY(UI_F1), act_help, 0, "these keys")                                                                \
+    X(DO_EXPORT, "export", GROUP_WINDOW, KEY('e'), NO_KEY, act_field, FIELD_EXPORT, "write the range: FILE.json (Chrome trace) or FILE.csv")          \
     X(DO_QUIT, "quit", GROUP_WINDOW, CTRL('q'), NO_KEY, act_quit, 0, "leave")
 
 /* X(gesture, what it does) */

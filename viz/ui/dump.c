@@ -125,7 +125,7 @@ static void dump_details(struct ui *u, struct json_writer *w)
 
 static void dump_field(const struct ui *u, struct json_writer *w)
 {
-    static const char *const kinds[] = {NULL, "search", "goto", "queue", "bookmark", "command"};
+    static const char *const kinds[] = {NULL, "search", "goto", "queue", "bookmark", "command", "export"};
     const struct field *f = &u->private->field;
     text_member(w, "field", kinds[f->kind]);
     text_member(w, "field_text", f->text);

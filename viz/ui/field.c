@@ -1,4 +1,4 @@
-/* field.c - the text field in the status line: search, go to a time, run until the queue is longer, name a bookmark, find a command.
+/* field.c - the text field in the status line: search, go to a time, run until the queue is longer, name a bookmark, find a command, export.
  *
  * A search is applied as it is typed; while it is no valid one the last valid stays, and the status line says what is wrong.
  * Enter keeps it and selects the first match; Esc brings the search back that was there before.
@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "viz/ui/export.h"
 #include "viz/ui/private.h"
 #include "viz/ui/time_axis.h"
 
@@ -134,6 +136,19 @@ static bool until_queue(struct ui *u, struct field *f)
     return true;
 }
 
+/* A file that is there is never written over: a slip of the keyboard costs nothing. */
+static bool export_range(struct ui *u, struct field *f)
+{
+    char *wrong = file_exists(f->text) ? xstrdup("there is such a file: give another name") : NULL;
+    if (!wrong && ui_export_write(u, f->text, &wrong)) {
+        ui_say(u, "%s is written", f->text);
+        return true;
+    }
+    free(f->error);
+    f->error = wrong;
+    return false;
+}
+
 static void field_enter(struct ui *u)
 {
     struct field *f = &u->private->field;
@@ -149,6 +164,7 @@ static void field_enter(struct ui *u)
         bookmark_put(u, f->text);
         done = true;
         break;
+    case FIELD_EXPORT: done = export_range(u, f); break;
     case FIELD_COMMAND: /* menu.c */
     case FIELD_NONE: break;
     }

@@ -55,7 +55,7 @@ static void status_right(const struct ui *u, struct str *to)
 static void field_draw(struct ui *u, struct draw_list *d, struct box b)
 {
     static const char *const names[] = {[FIELD_SEARCH] = "Search", [FIELD_GOTO] = "Go to", [FIELD_QUEUE] = "Run until more jobs wait than",
-                                        [FIELD_BOOKMARK] = "Name of the bookmark", [FIELD_COMMAND] = "Command"};
+                                        [FIELD_BOOKMARK] = "Name of the bookmark", [FIELD_COMMAND] = "Command", [FIELD_EXPORT] = "Export to .json or .csv"};
     const struct field *f = &u->private->field;
     const struct theme *t = &u->theme;
     struct str head = {0};

@@ -3,6 +3,7 @@
  * state.c     create, destroy, what views ask for       actions.c   the table of keys        input.c     events to actions
  * navigate.c  zoom, pan, fit, cursor                    steps.c     events, play, run until  history.c   back and forward
  * time_axis.c, axis_labels.c                            the axis, and what is named on it
+ * export.c    the range as a file for other programs
  * field.c     the text field: search, go to, queue      pairs.c     A and B: same jobs, who ended earlier
  * colours.c   colours by state, job, queue, team        legend.c    its entries
  * details.c   what is selected, in lines                details_range.c the range and the second cursor
@@ -36,7 +37,7 @@ void history_note(struct ui *);  /* call before view, window, show or selection 
 
 /* ---- the text field ---- */
 
-enum field_kind { FIELD_NONE, FIELD_SEARCH, FIELD_GOTO, FIELD_QUEUE, FIELD_BOOKMARK, FIELD_COMMAND };
+enum field_kind { FIELD_NONE, FIELD_SEARCH, FIELD_GOTO, FIELD_QUEUE, FIELD_BOOKMARK, FIELD_COMMAND, FIELD_EXPORT };
 enum { FIELD_BYTES = 256 };
 struct field {
     enum field_kind kind;

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "viz/ui/actions.h"
+#include "viz/ui/export.h"
 #include "viz/ui/picture.h"
 
 enum { MOST_WORDS = 8 };
@@ -127,11 +128,17 @@ static char *do_file(struct step *s)
 {
     char *err = NULL;
     if (!*s->rest) return wrong("the name of a file is needed", s->word[0]);
-    if (s->word[0][0] == 's')
+    const char *ending = NULL; /* what is wrong with the name: then the script is wrong, else the file */
+    if (strcmp(s->word[0], "screenshot") == 0) {
+        ending = picture_ending_wrong(s->rest);
         ui_picture_write(s->u, s->rest, &err);
-    else
+    } else if (strcmp(s->word[0], "export") == 0) {
+        ending = export_ending_wrong(s->rest);
+        ui_export_write(s->u, s->rest, &err);
+    } else {
         ui_dump_write(s->u, s->rest, &err);
-    s->io = err && (s->word[0][0] == 'd' || !picture_ending_wrong(s->rest)); /* else the script is wrong */
+    }
+    s->io = err && !ending;
     return err;
 }
 
@@ -140,7 +147,7 @@ static const struct {
     char *(*run)(struct step *);
 } steps[] = {
     {"key", do_key},       {"text", do_text},       {"wheel", do_wheel}, {"press", do_pointer}, {"move", do_pointer},       {"release", do_pointer},
-    {"resize", do_pointer}, {"tick", do_tick},      {"poll", do_poll},   {"screenshot", do_file}, {"dump", do_file},
+    {"resize", do_pointer}, {"tick", do_tick},      {"poll", do_poll},   {"screenshot", do_file}, {"dump", do_file}, {"export", do_file},
 };
 enum { N_STEPS = sizeof steps / sizeof *steps };
 

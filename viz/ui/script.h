@@ -16,6 +16,7 @@
  *   poll                                     read what was added to the runs
  *   screenshot out.png                       .png, .svg, .pdf
  *   dump out.json                            the state; -: stdout
+ *   export out.json                          the range, or the time in sight (export.h)
  *
  * It stops at the first line that is wrong or cannot be done, and after a key that quits.
  *

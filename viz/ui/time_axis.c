@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -119,6 +120,20 @@ const char *time_parse(const char *text, int64_t *ns)
     if (days > INT64_MAX - rest) return "too late a moment";
     *ns = days + rest;
     return NULL;
+}
+
+const char *time_parse_range(const char *text, int64_t *from_ns, int64_t *to_ns)
+{
+    const char *dots = strstr(text, ".."), *cut = dots;
+    unsigned colons = 0;
+    for (const char *p = text; *p; p++) colons += *p == ':';
+    if (!dots && colons % 2 == 0) return "FROM:TO or FROM..TO is needed, such as 0:6h or 2d 03:15..2d 06:00";
+    for (unsigned i = 0; !dots && i <= colons / 2; i++) cut = strchr(cut ? cut + 1 : text, ':');
+    char *from = strndup(text, (size_t)(cut - text));
+    const char *wrong = time_parse(from, from_ns);
+    free(from);
+    if (!wrong) wrong = time_parse(cut + (dots ? 2 : 1), to_ns);
+    return wrong ? wrong : *from_ns >= *to_ns ? "it must begin before it ends" : NULL;
 }
 
 /* ---- the axis ---- */

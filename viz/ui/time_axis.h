@@ -23,6 +23,8 @@ void time_length(struct str *, int64_t ns);
 void time_text_in(struct str *, int64_t ns, int64_t window_ns);
 /* "2d 03:15", "01:30:30", "5s", "1h30m": as typed by people; a moment, or with "d", "h", "m", "s" a duration. NULL or what is wrong. */
 const char *time_parse(const char *text, int64_t *ns);
+/* "0:6h", "2d 03:15..2d 06:00": FROM..TO, or a colon: the only one, or the one in the middle. NULL or what is wrong. */
+const char *time_parse_range(const char *text, int64_t *from_ns, int64_t *to_ns);
 
 /* Ticks and their labels in `axis` below a plot, and their lines over the plots. */
 void time_axis_draw(const struct ui *, struct draw_list *, struct box axis, struct box plot);

@@ -25,24 +25,11 @@ static void add_span(struct gantt_sums *out, const struct scene *s, const struct
     out->by_show[p->show] += (share_ns)(b - a) * shares;
 }
 
-/* Spans that began before the window may reach into it: where jobs share a GPU, more than the one before the first. */
-static uint32_t first_in(const struct scene *s, enum scene_set set, uint32_t track, int64_t from)
-{
-    const struct scene_track *t = &s->tracks[set][track];
-    uint32_t i = scene_seek(s, set, track, from);
-    unsigned shared = 0;
-    while (i > 0 && (shared < 1000 || scene_to(s, &t->v[i - 1]) > from)) {
-        i--;
-        shared += t->v[i].shares ? t->v[i].shares : 1000u;
-    }
-    return i;
-}
-
 void gantt_sum(const struct scene *s, enum scene_set set, uint32_t first, uint32_t n, int64_t from, int64_t to, struct gantt_sums *out)
 {
     for (uint32_t k = first; k < first + n; k++) {
         const struct scene_track *t = &s->tracks[set][k];
-        for (uint32_t i = from <= s->begin_ns ? 0 : first_in(s, set, k, from); i < t->n && t->v[i].from_ns < to; i++)
+        for (uint32_t i = from <= s->begin_ns ? 0 : scene_reach(s, set, k, from); i < t->n && t->v[i].from_ns < to; i++)
             add_span(out, s, &t->v[i], set == SCENE_JOBS ? 1000 : t->v[i].shares, from, to);
     }
 }

@@ -120,6 +120,8 @@ static const struct row rows[] = {
     {DO_THEME, "", "key t\nkey t", "theme", IS, "contrast", 0},
     {DO_HELP, "", "key ?", "help", TRUE_, NULL, 0},
     {DO_HELP, "", "key f1", "help", TRUE_, NULL, 0},
+    {DO_EXPORT, "", "key e", "field", IS, "export", 0},
+    {DO_EXPORT, "", "key e\ntext a.txt\nkey enter", "field", IS, "export", 0},
     {DO_QUIT, "", "key ctrl+q", "quit", TRUE_, NULL, 0},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
