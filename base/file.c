@@ -92,23 +92,23 @@ static int open_temporary(struct arena *a, const char *path, char **name)
     return fd;
 }
 
-static bool fill_and_close(int fd, const void *data, size_t n)
+static bool fill_and_close(int fd, const void *data, size_t n, bool durable)
 {
-    bool ok = write_all(fd, data, n) && fsync(fd) == 0;
+    bool ok = write_all(fd, data, n) && (!durable || fsync(fd) == 0);
     int reason = errno;
     if (close(fd) == 0) return ok || (errno = reason, false);
     return false;
 }
 
-static bool replace(const char *path, const void *data, size_t n, struct diag *d)
+static bool replace(const char *path, const void *data, size_t n, bool durable, struct diag *d)
 {
     struct arena a = {0};
     char *temporary;
     int fd = open_temporary(&a, path, &temporary);
-    bool ok = fd >= 0 && fill_and_close(fd, data, n) && rename(temporary, path) == 0;
+    bool ok = fd >= 0 && fill_and_close(fd, data, n, durable) && rename(temporary, path) == 0;
     if (!ok) failed(d, path, "cannot write");
     if (!ok && fd >= 0) unlink(temporary);
-    if (ok) sync_dir_of(path);
+    if (ok && durable) sync_dir_of(path);
     arena_free(&a);
     return ok;
 }
@@ -123,14 +123,24 @@ static bool write_into(const char *path, const void *data, size_t n, struct diag
     return ok;
 }
 
-bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d)
+static bool write_whole(const char *path, const void *data, size_t n, bool durable, struct diag *d)
 {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, data, n, d);
     char *target = realpath(path, NULL); /* NULL: not there yet */
-    bool ok = replace(target ? target : path, data, n, d);
+    bool ok = replace(target ? target : path, data, n, durable, d);
     free(target);
     return ok;
+}
+
+bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d)
+{
+    return write_whole(path, data, n, true, d);
+}
+
+bool file_write_scratch(const char *path, const void *data, size_t n, struct diag *d)
+{
+    return write_whole(path, data, n, false, d);
 }
 
 bool file_make_dirs(const char *path, struct diag *d)
@@ -148,6 +158,17 @@ bool file_make_dirs(const char *path, struct diag *d)
     }
     free(part);
     return ok;
+}
+
+char *file_temporary_dir(const char *name)
+{
+    struct str s = {0};
+    const char *tmp = getenv("TMPDIR");
+    str_printf(&s, "%s/trainyard-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
+    char *dir = str_take(&s);
+    if (mkdtemp(dir)) return dir;
+    free(dir);
+    return NULL;
 }
 
 bool file_exists(const char *path)

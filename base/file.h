@@ -27,9 +27,14 @@ char *file_read(const char *path, size_t max_bytes, size_t *n, struct diag *d);
 /* Readers see the old content or the new, also after a crash: temporary file beside it, fsync, rename. A symbolic link stays
  * and its target is replaced; what is no file (/dev/stdout, a pipe) is written into. */
 bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d);
+/* The same without waiting for the disk: a power cut may lose both. For files that are read soon and then removed. */
+bool file_write_scratch(const char *path, const void *data, size_t n, struct diag *d);
 
 /* Makes the directory and those above it; fine when it is there. */
 bool file_make_dirs(const char *path, struct diag *d);
+
+/* A new directory $TMPDIR/trainyard-NAME-XXXXXX (else in /tmp), to free and to remove; NULL when none can be made. */
+char *file_temporary_dir(const char *name);
 
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);

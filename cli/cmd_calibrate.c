@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "cli/calibrate.h"
 
@@ -20,7 +21,7 @@ const struct command calibrate_subjects[] = {
 const size_t n_calibrate_subjects = sizeof calibrate_subjects / sizeof *calibrate_subjects;
 
 const struct argp argp_calibrate = {
-    NULL, NULL, "SUBJECT",
+    NULL, NULL, "SUBJECT\nRUN [RUN...]",
     "Fit the few numbers of a model to measurements, predict what was not measured, write a profile. Each SUBJECT has "
     "options of its own: trainyard calibrate SUBJECT --help.",
     NULL, NULL, NULL};
@@ -84,5 +85,8 @@ int cmd_calibrate(int argc, char **argv)
             argv[1] = called;
             return calibrate_subjects[i].run(argc - 1, argv + 1);
         }
-    return unknown(argv[1]);
+    if (!file_is_dir(argv[1])) return unknown(argv[1]);
+    snprintf(called, sizeof called, "trainyard calibrate runs");
+    argv[0] = called;
+    return cmd_calibrate_runs(argc, argv);
 }

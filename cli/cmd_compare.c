@@ -119,17 +119,6 @@ const struct argp argp_compare = {
 
 /* ---- runs ---- */
 
-static char *temporary_dir(void)
-{
-    struct str s = {0};
-    const char *tmp = getenv("TMPDIR");
-    str_printf(&s, "%s/trainyard-compare-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    char *dir = str_take(&s);
-    if (mkdtemp(dir)) return dir;
-    free(dir);
-    return NULL;
-}
-
 static void flag_patches(struct sources *s, const struct runs *r)
 {
     for (size_t i = 0; i < s->list.n; i++)
@@ -294,7 +283,7 @@ static int compare_sources(const struct options *o, struct sources *s)
 static int on_scenario(const struct options *o, struct sources *s)
 {
     char *made = NULL;
-    if (!o->out && !(made = temporary_dir()))
+    if (!o->out && !(made = file_temporary_dir("compare")))
         return command_fail(EXIT_IO, "no temporary directory can be made; give one with -o");
     int code = run_scenario(o, made ? made : o->out, s);
     if (code == EXIT_OK || code == EXIT_CHECK) {

@@ -65,6 +65,12 @@ const char *stack_set(struct stack *stack, size_t i, const char *text)
     return NULL;
 }
 
+void stack_put(struct stack *stack, size_t i, int64_t value)
+{
+    assert(i < N_CONSTANTS);
+    *(int64_t *)(void *)((char *)stack + table[i].offset) = value;
+}
+
 int64_t stack_get(const struct stack *stack, size_t i)
 {
     assert(i < N_CONSTANTS);

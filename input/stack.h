@@ -128,6 +128,7 @@ int stack_constant_find(const char *name); /* -1: none */
 /* Sets one constant from text; NULL on success, else what is wrong (static text). */
 const char *stack_set(struct stack *, size_t index, const char *text);
 int64_t stack_get(const struct stack *, size_t index);
+void stack_put(struct stack *, size_t index, int64_t value);
 void stack_defaults(struct stack *);
 /* The value as stack_set takes it ("0.025", "20", "true"), in the arena. */
 struct arena;

@@ -114,14 +114,14 @@ char *out_diag_text(const struct diag *d)
     return str_take(&s);
 }
 
-bool out_replace(const char *path, const char *text, size_t n, const struct io_hook *hook, char **err)
+bool out_replace(const char *path, const char *text, size_t n, bool scratch, const struct io_hook *hook, char **err)
 {
     struct diag d = {0};
     bool ok = false;
     if (hooked(hook))
         diag_error(&d, path, 0, NULL, "%s", strerror(ENOSPC));
     else
-        ok = file_write_atomic(path, text, n, &d);
+        ok = scratch ? file_write_scratch(path, text, n, &d) : file_write_atomic(path, text, n, &d);
     if (!ok && err) *err = out_diag_text(&d);
     diag_free(&d);
     return ok;

@@ -62,7 +62,7 @@ static inline void out_used(struct out *o, size_t n)
 }
 
 /* Replaces a file: its readers see the old text or the new. False and *err (to free). */
-bool out_replace(const char *path, const char *text, size_t n, const struct io_hook *, char **err);
+bool out_replace(const char *path, const char *text, size_t n, bool scratch, const struct io_hook *, char **err);
 
 /* All entries of a diag as one text to free, a line each: FILE:LINE: pointer: what (help). */
 char *out_diag_text(const struct diag *);

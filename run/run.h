@@ -75,6 +75,7 @@ struct run_meta {
     int record_level;
     uint32_t approach_index;    /* place of the approach in the scenario: the order of run_tree */
     bool force;                 /* replace an existing run */
+    bool scratch;               /* read at once and removed: no waiting for the disk */
     bool keep_rows;             /* for run_finish_open: keep job rows in memory; without it only ledger and metrics */
     const struct io_hook *hook; /* tests: makes writes fail (out.h); NULL */
     const char *const *queues, *const *teams, *const *groups, *const *kinds; /* names of ledger columns */

@@ -97,7 +97,7 @@ static bool write_manifest(struct run_writer *w, bool with_summary)
     struct str text = {0};
     char *error = NULL;
     manifest_text(&text, w->in, with_summary);
-    bool ok = out_replace(path_of(w, "run.json"), str_text(&text), text.n, w->meta.hook, &error);
+    bool ok = out_replace(path_of(w, "run.json"), str_text(&text), text.n, w->meta.scratch, w->meta.hook, &error);
     if (!ok) fail(w, error);
     str_free(&text);
     return ok;
@@ -184,7 +184,7 @@ bool run_failing(const struct run_writer *w)
 
 bool run_attach(struct run_writer *w, const char *name, const char *text, size_t n, char **err)
 {
-    return !w->dir || out_replace(path_of(w, name), text, n, w->meta.hook, err);
+    return !w->dir || out_replace(path_of(w, name), text, n, w->meta.scratch, w->meta.hook, err);
 }
 
 /* ---- the end ---- */

@@ -125,7 +125,7 @@ static bool open_run(struct sim *s, const struct sim_options *o, char **error)
     for (int k = 0; k < N_JOB_KINDS; k++) kinds[k] = job_kind_table[k].name;
     struct run_meta meta = {
         .scenario_name = sc->name, .scenario_hash = sc->hash, .approach = sc->approach.name, .back_end = "sim",
-        .seed = sc->run.seed, .replication = o->replication, .record_level = o->record_level, .force = o->force,
+        .seed = sc->run.seed, .replication = o->replication, .record_level = o->record_level, .force = o->force, .scratch = o->scratch,
         .queues = sc->queues, .n_queues = sc->n_queues, .teams = sc->teams, .n_teams = sc->n_teams,
         .groups = groups, .n_groups = sc->cluster.n_groups, .kinds = kinds, .n_kinds = N_JOB_KINDS,
         .warmup_ns = sc->run.warmup_ns,

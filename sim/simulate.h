@@ -33,6 +33,7 @@ struct sim_options {
     int record_level;      /* 0 none, 1 jobs, 2 full */
     uint32_t replication;
     bool force;
+    bool scratch;          /* the files are read at once and removed: no waiting for the disk */
     const struct progress_sink *progress; /* progress of a single long run; NULL: silent */
     bool keep_run;         /* the result has the run as run_open would give it, without job rows */
     const volatile int *interrupt; /* set from a signal handler: stop, close the run as interrupted */

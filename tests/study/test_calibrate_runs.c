@@ -1,0 +1,195 @@
+/* test_calibrate_runs.c - runs of a simulator whose constants are known are calibrated: the constants come back, those that
+ * cannot be told apart are named, and jobs that were held out are predicted.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "input/scenario.h"
+#include "sim/simulate.h"
+#include "study/calibrate_runs.h"
+
+static char top[] = "/tmp/trainyard-truth-XXXXXX";
+static struct arena arena;
+
+/* `n` PyTorchJobs of 1 to 4 pods on 8 nodes, one every 300 s, that save 4 or 8 GB every 60 s; the stack's constants as told. */
+static const char *scenario_text(int n, const char *stack)
+{
+    struct str s = {0};
+    str_printf(&s, "{\"trainyard\": 1, \"name\": \"truth\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 8, \"gpus\": 4}],\n"
+                   " \"storage\": [{\"name\": \"fs\", \"kind\": \"object\", \"write\": \"2GB/s\", \"read\": \"2GB/s\"}]},\n"
+                   " \"workload\": {\"jobs\": [\n");
+    for (int i = 0; i < n; i++)
+        str_printf(&s, "%s  {\"id\": \"j%d\", \"kind\": \"PyTorchJob\", \"replicas\": %d, \"gpus\": 4, \"submit\": %d, \"steps\": 200,\n"
+                       "   \"step\": \"1s\", \"checkpoint\": {\"interval\": \"60s\", \"size\": \"%dGB\", \"storage\": \"fs\"}}",
+                   i ? ",\n" : "", i, 1 + i % 4, 300 * i, 4 + i % 2 * 4);
+    str_printf(&s, "]},\n \"approaches\": {\"operator\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"fifo\", \"stack\": {%s}}}}\n",
+               stack);
+    const char *copy = arena_strdup(&arena, str_text(&s));
+    str_free(&s);
+    return copy;
+}
+
+/* A run by the true constants, whose scenario has the default ones: as if the machine were one. */
+static const char *live_run(const char *name, int n, const char *truth)
+{
+    struct diag d = {0};
+    struct sim_result r;
+    const char *dir = path_join(&arena, top, name), *text = scenario_text(n, truth), *plain = scenario_text(n, "");
+    struct scenario *sc = scenario_parse("truth.json", text, strlen(text), NULL, &d);
+    if (!sc) diag_print(&d, stderr);
+    assert_non_null(sc);
+    assert_true(sim_run(sc, &(struct sim_options){.dir = dir, .record_level = RECORD_FULL, .force = true}, &r));
+    sim_result_free(&r);
+    scenario_free(sc);
+    assert_true(file_write_atomic(path_join(&arena, dir, "scenario.json"), plain, strlen(plain), &d));
+    return dir;
+}
+
+static struct runs_calibration calibrate(const char *const *dirs, size_t n, const char *const *only, size_t n_only)
+{
+    struct calibrate_runs_plan p = {.dirs = dirs, .n = n, .jitter_ns = 10000000, .level = 0.95, .only = only, .n_only = n_only};
+    struct runs_calibration c;
+    struct diag d = {0};
+    char *err = NULL;
+    bool ok = calibrate_runs(&p, &c, &d, &err);
+    if (!ok) diag_print(&d, stderr);
+    if (!ok) fail_msg("%s", err ? err : "bad input");
+    return c;
+}
+
+static const struct fitted_constant *constant(const struct runs_calibration *c, const char *name)
+{
+    for (size_t i = 0; i < c->constants.n; i++)
+        if ((int)c->constants.v[i].constant == stack_constant_find(name)) return &c->constants.v[i];
+    return NULL;
+}
+
+static void must_be(const struct runs_calibration *c, const char *name, double truth_ns, double within)
+{
+    const struct fitted_constant *k = constant(c, name);
+    if (!k) fail_msg("%s is not fitted", name);
+    if (fabs((double)k->value / truth_ns - 1) > within) fail_msg("%s: %g, not %g", name, (double)k->value, truth_ns);
+    if (!(k->low <= truth_ns && truth_ns <= k->high)) fail_msg("%s: %g to %g leaves out %g", name, k->low, k->high, truth_ns);
+    if (!k->determined) fail_msg("%s should be determined", name);
+}
+
+static void test_truth_comes_back(void **state)
+{
+    const char *truth = "\"kubelet.container-start\": \"2.5s\", \"torchrun.rendezvous\": \"300ms\", \"kubelet.pod-delete\": \"1s\"";
+    const char *dir = live_run("a", 16, truth);
+    struct runs_calibration c = calibrate(&dir, 1, NULL, 0);
+    (void)state;
+    must_be(&c, "kubelet.container-start", 2.5e9, 0.03);
+    must_be(&c, "torchrun.rendezvous", 0.3e9, 0.06); /* 10 ms of jitter are 3 % of it */
+    assert_null(constant(&c, "ray.start"));          /* no Ray here */
+    assert_true(c.not_read > 3);
+    assert_true(c.cost_after < c.cost_before / 20);
+    for (size_t i = 0; i < c.errors.n; i++)
+        if (c.errors.v[i].quantity == Q_START) {
+            assert_true(fabs(c.errors.v[i].before - 0.8 / 2.8) < 0.03); /* 1 s and 1 s against 2.5 and 0.3 s */
+            assert_true(c.errors.v[i].after < 0.03);
+        }
+    runs_calibration_free(&c);
+}
+
+/* Saves of 4 and 8 GB at 2 GB/s: 2 and 4 s, nothing besides. Steps of 1 s. */
+static void test_direct(void **state)
+{
+    const char *dir = live_run("a", 8, "");
+    struct runs_calibration c = calibrate(&dir, 1, NULL, 0);
+    (void)state;
+    assert_int_equal(c.steps.n, 8);
+    for (size_t i = 0; i < c.steps.n; i++) {
+        assert_true(fabs(c.steps.v[i].step_s - 1) < 1e-6);
+        assert_int_equal(c.steps.v[i].steps, 200);
+    }
+    assert_int_equal(c.saves.n, 8 * 3);
+    assert_true(fabs(c.saves.bytes_per_s / 2e9 - 1) < 1e-6);
+    assert_true(fabs(c.saves.latency_s) < 1e-6);
+    assert_int_equal(c.failures.n, 0);
+    /* 95 %: -ln(0.025) = 3.689 over 8 jobs x 200 s x GPUs (4, 8, 12, 16 by turns: 80 GPUs and 16,000 GPU-s) */
+    assert_true(fabs(c.failures.rank_hours * 3600 / (16000 + 768) - 1) < 1e-6); /* 3 saves: 6 s of 4 and 12, 12 s of 8 and 16 GPUs */
+    assert_true(fabs(c.failures.high * c.failures.rank_hours - 3.6889) < 1e-3);
+    runs_calibration_free(&c);
+}
+
+/* Constants that nothing in the run reads stay out: there is no Kueue, and no container crashes. */
+static void test_not_read(void **state)
+{
+    const char *dir = live_run("a", 4, "\"kubelet.container-start\": \"2s\"");
+    const char *only[] = {"kubelet.container-start", "kueue.admission", "kubelet.crash-backoff"};
+    struct runs_calibration c = calibrate(&dir, 1, only, 3);
+    (void)state;
+    assert_int_equal(c.constants.n, 1);
+    assert_int_equal(c.not_read, 2);
+    must_be(&c, "kubelet.container-start", 2e9, 0.03);
+    runs_calibration_free(&c);
+}
+
+static void test_profile_loads(void **state)
+{
+    const char *dirs[] = {live_run("a", 6, "\"kubelet.container-start\": \"4s\""),
+                          live_run("b", 5, "\"kubelet.container-start\": \"4s\"")};
+    struct runs_calibration c = calibrate(dirs, 2, NULL, 0);
+    struct diag d = {0};
+    struct str json = {0}, name = {0};
+    (void)state;
+    assert_int_equal(c.n_jobs, 11);
+    runs_calibration_profile(&c, "mine", &json);
+    const char *file = path_join(&arena, top, "mine.json");
+    assert_true(file_write_atomic(file, str_text(&json), json.n, &d));
+    const char *text = scenario_text(2, "");
+    str_printf(&name, "/approaches/operator/stack=\"%s\"", file);
+    const char *overrides[] = {str_text(&name), NULL};
+    struct scenario *sc = scenario_read("t.json", text, strlen(text), NULL, overrides, &d);
+    if (!sc) diag_print(&d, stderr);
+    assert_non_null(sc);
+    int64_t start = sc->approach.stack.pod_start;
+    assert_true(fabs((double)start / 4e9 - 1) < 0.03);
+    scenario_free(sc);
+    str_free(&json);
+    str_free(&name);
+    runs_calibration_free(&c);
+}
+
+static int make_top(void **state)
+{
+    (void)state;
+    return mkdtemp(top) ? 0 : -1;
+}
+
+static int remove_top(void **state)
+{
+    struct diag d = {0};
+    (void)state;
+    bool ok = file_remove_tree(top, &d);
+    diag_free(&d);
+    arena_free(&arena);
+    return ok ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_truth_comes_back),
+        cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_not_read),
+        cmocka_unit_test(test_profile_loads),
+    };
+    return cmocka_run_group_tests(tests, make_top, remove_top);
+}
