@@ -79,7 +79,7 @@ struct live_steps { /* steps first .. next - 1, finished since the last call; th
     int64_t compute_ns, communication_ns, data_ns, straggler_ns, checkpoint_ns;
 };
 bool live_stepped(struct live_run *, uint32_t job, const struct live_steps *);
-/* Phase 0: begins; 1: durable; 2: has failed. */
+/* Phase: SAVE_BEGINS, SAVE_LEAVES when it is durable, SAVE_FAILED. */
 bool live_checkpoint(struct live_run *, uint32_t job, unsigned phase, int64_t step);
 /* The job's state is that of an older step; while it does not step. */
 bool live_rolled_back(struct live_run *, uint32_t job, int64_t from, int64_t to);

@@ -41,7 +41,7 @@ enum { NO_JOB = -1 };
     X(REC_GROUP_FREED, "group_freed", 0, "group", "-", "shares", "-")                                                  \
     X(REC_POD_STATE, "pod_state", 0, "first pod", "pod state | role << 8", "pods", "by state: below")                   \
     X(REC_STEPS, "steps", 0, "group", "0 new, 1 redone, 2 none: stalled", "first step", "last step")                   \
-    X(REC_CHECKPOINT, "checkpoint", 1, "-", "phase", "step", "-")                                                      \
+    X(REC_CHECKPOINT, "checkpoint", 1, "-", "0 begins, 1 ranks go on, 2 failed, 3 written", "step", "bytes written (1, 3)") \
     X(REC_ROLLBACK, "rollback", 1, "-", "-", "from step", "to step")                                                   \
     X(REC_FAULT, "fault", 1, "node, pod or rank", "fault kind", "code", "-")                                           \
     X(REC_NODE_STATE, "node_state", 1, "node", "node state", "shares", "-")                                            \
@@ -73,6 +73,10 @@ extern const struct record_info record_table[N_RECORD_TYPES];
 
 /* The code of REC_STEPS: what the ranks did since they began or since the last record of steps. */
 enum { STEPS_NEW, STEPS_REDONE, STEPS_NONE /* they waited for a link that was down */ };
+
+/* The code of REC_CHECKPOINT. SAVE_LEAVES: the ranks go on; its bytes are those written until then (0: not said). What is then written
+ * in the background is told by SAVE_WRITTEN, unless it is lost before. */
+enum { SAVE_BEGINS, SAVE_LEAVES, SAVE_FAILED, SAVE_WRITTEN };
 
 /* Final and passing states of a job, in jobs.csv and REC_JOB_FINISHED. */
 #define JOB_STATES(X)                                                                                                  \

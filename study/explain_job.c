@@ -217,7 +217,7 @@ static void on_fault(struct telling *t, const struct record *r)
 
 static void on_checkpoint(struct telling *t, const struct record *r)
 {
-    t->checkpoints += r->code == 1;
+    t->checkpoints += r->code == SAVE_LEAVES;
 }
 
 static void on_hold(struct telling *t, const struct record *r)

@@ -69,8 +69,8 @@ static void on_record(struct reading *r, const struct record *x)
     case REC_JOB_STARTED: begin(f, x->time_ns); return;
     case REC_STEPS: reach(r, x->job, x->time_ns, x->b); return;
     case REC_CHECKPOINT:
-        if (x->code == 0) reach(r, x->job, x->time_ns, x->a);
-        if (x->code == 1) f->since_ns = x->time_ns;
+        if (x->code == SAVE_BEGINS) reach(r, x->job, x->time_ns, x->a);
+        if (x->code == SAVE_LEAVES) f->since_ns = x->time_ns;
         return;
     case REC_FAULT:
     case REC_JOB_STOPPED: halt(f, x->time_ns); return;

@@ -27,7 +27,9 @@ void saves_init(struct sim *s, struct saves *v, const struct job *j, saves_fn *o
     int64_t gpus = job_total_shares(s, j) / SHARES_PER_GPU;
     v->spec = &job_detail_of(s, j)->checkpoint;
     v->on_written = on_written;
+    v->job = j;
     v->pending = -1;
+    v->timer = EVENT_NONE;
     v->gpus = gpus > 0 ? (uint32_t)gpus : 1;
     if (v->spec->interval_ns == 0) return;
     struct checkpoint_times t = checkpoint_times_of(s->scenario, v->spec, v->gpus, whole_nodes(s, j, v->gpus));
@@ -38,6 +40,7 @@ void saves_init(struct sim *s, struct saves *v, const struct job *j, saves_fn *o
 
 void saves_free(struct sim *s, struct saves *v)
 {
+    event_cancel(s->events, v->timer);
     net_transfer_stop(s, &v->write);
     net_transfer_stop(s, &v->read);
     free(v->on.v);
@@ -106,10 +109,26 @@ static void settle(struct saves *v)
     v->on.v = NULL;
 }
 
+/* One that was in the background is through. */
+static void settle_late(struct sim *s, struct saves *v)
+{
+    event_cancel(s->events, v->timer);
+    v->timer = EVENT_NONE;
+    sim_record(s, REC_CHECKPOINT, v->job, 0, SAVE_WRITTEN, v->pending, v->spec->size_bytes);
+    settle(v);
+}
+
 bool saves_underway(struct sim *s, struct saves *v)
 {
-    if (v->pending >= 0 && v->pending_ns <= sim_now(s)) settle(v);
+    if (v->pending >= 0 && v->pending_ns <= sim_now(s)) settle_late(s, v);
     return v->pending >= 0;
+}
+
+static void on_timer(void *ctx, void *arg)
+{
+    struct saves *v = arg;
+    v->timer = EVENT_NONE;
+    saves_underway(ctx, v);
 }
 
 static struct saves *of_write(struct net_transfer *t)
@@ -120,7 +139,7 @@ static struct saves *of_write(struct net_transfer *t)
 static void on_written(struct sim *s, struct net_transfer *t)
 {
     struct saves *v = of_write(t);
-    if (v->pending >= 0) settle(v); /* it was in the background */
+    if (v->pending >= 0) settle_late(s, v); /* it was in the background */
     v->on_written(s, v);
 }
 
@@ -132,7 +151,7 @@ bool saves_write(struct sim *s, struct saves *v, const uint32_t *nodes, uint32_t
 
 void saves_stop_write(struct sim *s, struct saves *v) { net_transfer_stop(s, &v->write); }
 
-void saves_written(struct sim *s, struct saves *v, int64_t step, const uint32_t *nodes, uint32_t n)
+int64_t saves_written(struct sim *s, struct saves *v, int64_t step, const uint32_t *nodes, uint32_t n)
 {
     v->pending = step;
     v->pending_ns = sim_now(s) + v->background_ns;
@@ -140,14 +159,22 @@ void saves_written(struct sim *s, struct saves *v, int64_t step, const uint32_t 
         free(v->on.v);
         v->on.v = distinct(nodes, n, &v->on.n);
     }
-    bool moves = v->spec->background_ns == FROM_SIZE && transfer(s, v, &v->write, NET_UP, nodes, n, on_written);
-    if (moves) v->pending_ns = INT64_MAX;
-    else saves_underway(s, v); /* settles it when there is no background */
+    if (v->spec->background_ns == FROM_SIZE && transfer(s, v, &v->write, NET_UP, nodes, n, on_written)) {
+        v->pending_ns = INT64_MAX;
+    } else if (v->background_ns > 0) {
+        v->timer = event_at(s->events, v->pending_ns, EVENT_CONTROL, on_timer, v);
+    } else {
+        settle(v);
+        return v->spec->size_bytes;
+    }
+    return 0;
 }
 
 void saves_drop(struct sim *s, struct saves *v)
 {
     saves_underway(s, v);
+    event_cancel(s->events, v->timer);
+    v->timer = EVENT_NONE;
     net_transfer_stop(s, &v->write);
     v->pending = -1;
 }

@@ -4,7 +4,7 @@
  *     if (saves_underway(sim, v)) ...                      // one at a time: the next one waits for it
  *     if (!saves_write(sim, v, nodes, n)) ...              // false: no network to share; it takes v->save_ns
  *     ... on_written ...                                   // a transfer is through, the blocking one or that in the background
- *     saves_written(sim, v, step, nodes, n);               // the blocking part is over: durable now, or in the background
+ *     int64_t bytes = saves_written(sim, v, step, nodes, n); // the blocking part is over: durable now, or in the background (0)
  *     saves_drop(sim, v);                                  // processes died: what was in the background is gone
  *     int64_t ns = saves_load(sim, v, nodes, n, fn, arg);  // SAVES_LOADING: fn is called when the transfer is through
  *
@@ -37,6 +37,8 @@ struct saves {
     int64_t durable;      /* last durable step; 0: none */
     int64_t pending;      /* step of the one in the background; -1: none */
     int64_t pending_ns;   /* when it will be durable; INT64_MAX: when its transfer is through */
+    const struct job *job;
+    struct event_id timer; /* at pending_ns, so that its end is recorded */
     int64_t begun_ns, durable_begun_ns; /* when the one under way, and the durable one, began */
     struct { uint32_t *v, n; } on, durable_on; /* nodes whose disks hold them; of a local store */
     struct net_transfer write, read;
@@ -51,7 +53,8 @@ void saves_free(struct sim *, struct saves *);
 bool saves_underway(struct sim *, struct saves *);
 bool saves_write(struct sim *, struct saves *, const uint32_t *nodes, uint32_t n);
 void saves_stop_write(struct sim *, struct saves *); /* a blocking one */
-void saves_written(struct sim *, struct saves *, int64_t step, const uint32_t *nodes, uint32_t n);
+/* Gives the bytes that are durable by that: 0 while they are on their way (their record comes with their end), or where no size is said. */
+int64_t saves_written(struct sim *, struct saves *, int64_t step, const uint32_t *nodes, uint32_t n);
 
 /* Gives up what is not durable yet. */
 void saves_drop(struct sim *, struct saves *);

@@ -264,7 +264,7 @@ static void end_stepping(struct sim *s, struct train *t)
 
 static void begin_save(struct sim *s, struct train *t)
 {
-    sim_record(s, REC_CHECKPOINT, t->job, 0, 0, t->step, 0);
+    sim_record(s, REC_CHECKPOINT, t->job, 0, SAVE_BEGINS, t->step, 0);
     t->since_ns = sim_now(s);
     t->segment = SAVING;
     want(s, t, false);
@@ -279,8 +279,8 @@ static void book_save(struct sim *s, struct train *t)
 static void end_save(struct sim *s, struct train *t)
 {
     book_save(s, t);
-    saves_written(s, &t->saves, t->step, t->nodes, t->ranks);
-    sim_record(s, REC_CHECKPOINT, t->job, 0, 1, t->step, 0);
+    int64_t bytes = saves_written(s, &t->saves, t->step, t->nodes, t->ranks);
+    sim_record(s, REC_CHECKPOINT, t->job, 0, SAVE_LEAVES, t->step, bytes);
 }
 
 /* ---- links ---- */

@@ -130,24 +130,48 @@ static void of_job(struct curves *c, uint32_t j)
     }
 }
 
-/* Bytes of a span of steps go at an even pace. */
-static void of_bytes(struct curves *c)
+/* Bytes go at an even pace; what takes no time cannot be shown. */
+static void move(struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns, double bytes)
+{
+    if (to_ns <= from_ns) return;
+    double pace = round(bytes * 1e9 / ((double)to_ns - (double)from_ns));
+    if (pace > 0 && pace < 1e18) during(c, id, from_ns, to_ns, (int64_t)pace);
+}
+
+/* What jobs' steps read and send. */
+static void of_steps(struct curves *c)
 {
     struct series s = {0};
     char *err = NULL;
-    if (!c->scene->has_timeline || !series_read(c->scene->run, &s, &err)) {
+    if (!series_read(c->scene->run, &s, &err)) {
         free(err);
         return;
     }
     for (size_t i = 0; i < s.progress.spans.n; i++) {
         const struct progress_span *p = &s.progress.spans.v[i];
         if ((size_t)p->job >= s.n_jobs) continue;
-        double pace = (double)(p->last - p->first) / ((double)(p->to_ns - p->from_ns) / 1e9);
-        double network = s.jobs[p->job].network_bytes * pace, store = s.jobs[p->job].read_bytes * pace;
-        if (network > 0 && network < 1e18) during(c, CURVE_NETWORK_BYTES, p->from_ns, p->to_ns, (int64_t)network);
-        if (store > 0 && store < 1e18) during(c, CURVE_STORE_BYTES, p->from_ns, p->to_ns, (int64_t)store);
+        double steps = (double)(p->last - p->first);
+        move(c, CURVE_NETWORK_BYTES, p->from_ns, p->to_ns, s.jobs[p->job].network_bytes * steps);
+        move(c, CURVE_STORE_BYTES, p->from_ns, p->to_ns, s.jobs[p->job].read_bytes * steps);
     }
     series_free(&s);
+}
+
+/* What checkpoints write: while the ranks stand still, or in the background since then. The next may begin before that is through. */
+static void of_saves(struct curves *c)
+{
+    const struct scene *s = c->scene;
+    for (uint32_t j = 0; j < s->n_jobs; j++) {
+        int64_t begun = -1, left = -1;
+        for (uint32_t i = 0; i < s->jobs[j].n_events; i++) {
+            const struct record *r = &s->events[s->by_job[s->jobs[j].first_event + i]];
+            if (r->type != REC_CHECKPOINT) continue;
+            if (r->code == SAVE_LEAVES && begun >= 0 && r->b > 0) move(c, CURVE_STORE_BYTES, begun, r->time_ns, (double)r->b);
+            if (r->code == SAVE_WRITTEN && left >= 0 && r->b > 0) move(c, CURVE_STORE_BYTES, left, r->time_ns, (double)r->b);
+            if (r->code == SAVE_BEGINS) begun = r->time_ns;
+            if (r->code == SAVE_LEAVES) left = r->time_ns;
+        }
+    }
 }
 
 static void build(struct curves *c)
@@ -157,7 +181,10 @@ static void build(struct curves *c)
     for (uint32_t j = 0; j < s->n_jobs; j++) of_job(c, j);
     during(c, CURVE_EXISTING_SHARES, s->begin_ns, s->end_ns, s->total_shares);
     during(c, CURVE_IDLE_SHARES, s->begin_ns, s->end_ns, s->total_shares);
-    if (!s->growing) of_bytes(c);
+    if (!s->growing && s->has_timeline) {
+        of_steps(c);
+        of_saves(c);
+    }
     for (unsigned id = 0; id < N_CURVES; id++) {
         sum_up(&c->of[id]);
         block_up(&c->of[id]);

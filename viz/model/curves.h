@@ -6,11 +6,11 @@
  *
  * Step functions that change at records: jobs and GPUs that wait (submitted, but their ranks not yet stepping for the first time
  * or again), jobs that run, shares by show (CURVE_SHOW + show; idle is what is left of existing ones), goodput (work that is not redone / existing),
- * and, where study/series.h can tell them, bytes/s between nodes and of stores (reads and checkpoints).
+ * bytes/s between nodes and from stores where study/series.h can tell them, and to stores what checkpoints wrote by their records.
  * Curves of GPUs are in shares (1 GPU = 1,000); integrals in share-ns equal those of scene.h, exactly.
  *
  * Cost: O(log n) beside 1/64 of the changes in the range and 64 a column; 16 bytes a change. curves_update builds all anew: 50 ns a change.
- * Bytes are known once the run has ended.
+ * Bytes are known once the run has ended; they are spread evenly over the time that a record tells, in whole bytes/s.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

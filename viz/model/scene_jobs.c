@@ -122,8 +122,8 @@ static void reach(struct builder *b, int32_t job, int64_t first, int64_t last, u
 static void on_checkpoint(struct builder *b, const struct record *r)
 {
     struct job_now *n = &b->job_now.v[r->job];
-    if (r->code == 0 && r->a > n->step) reach(b, r->job, n->step, r->a, STEPS_NEW);
-    if (r->code != 1) return;
+    if (r->code == SAVE_BEGINS && r->a > n->step) reach(b, r->job, n->step, r->a, STEPS_NEW);
+    if (r->code != SAVE_LEAVES) return;
     b->jobs.v[r->job].checkpoints++;
     if (n->steps && r->a < n->high) turn(b, r->job, n->segment_ns, b->now_ns, SHOW_REDONE);
     n->segment_ns = b->now_ns;

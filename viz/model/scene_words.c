@@ -148,7 +148,12 @@ static void on_actor(const struct scene *s, const struct record *r, struct str *
 static void on_checkpoint(const struct scene *s, const struct record *r, struct str *out)
 {
     (void)s;
-    str_printf(out, r->code == 0 ? "begins to save step %lld" : "has saved step %lld", (long long)r->a);
+    static const char *const says[] = {[SAVE_BEGINS] = "begins to save", [SAVE_LEAVES] = "has saved", [SAVE_FAILED] = "could not save",
+                                       [SAVE_WRITTEN] = "has written in the background"};
+    str_printf(out, "%s step %lld", r->code <= SAVE_WRITTEN ? says[r->code] : "?", (long long)r->a);
+    if (r->b <= 0) return;
+    str_append(out, ": ");
+    units_format_bytes(out, r->b);
 }
 
 static void on_rollback(const struct scene *s, const struct record *r, struct str *out)

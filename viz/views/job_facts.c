@@ -93,7 +93,7 @@ static void take_attempt(struct job_facts *f, const struct record *r)
 
 static bool mark_kind(const struct record *r, enum job_mark_kind *kind)
 {
-    if (r->type == REC_CHECKPOINT && r->code != 1) return false; /* 1: it is safe now */
+    if (r->type == REC_CHECKPOINT && r->code != SAVE_LEAVES) return false;
     if (r->type == REC_CHECKPOINT) *kind = MARK_CHECKPOINT;
     else if (r->type == REC_ROLLBACK) *kind = MARK_ROLLBACK;
     else if (r->type == REC_JOB_EVICTED) *kind = MARK_EVICTED;

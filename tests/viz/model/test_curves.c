@@ -128,9 +128,77 @@ static void test_jobs_only(void **state)
     scene_close(s);
 }
 
+/* ---- what checkpoints write: a store of 10 GB/s, links that do not limit it ---- */
+
+static const char saver[] =
+    "{\"trainyard\": 1, \"name\": \"t\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 2, \"gpus\": 8}],"
+    "\"network\": {\"inter\": \"400GB/s\", \"contention\": %s}, \"storage\": [{\"name\": \"s\", \"write\": \"10GB/s\", \"read\": \"20GB/s\"}]},"
+    "\"workload\": {\"jobs\": [%s]}, \"faults\": {%s},"
+    "\"approaches\": {\"op\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"none\", \"scheduler\": \"kube\","
+    "\"placement\": \"pack\", \"stack\": {\"training-operator.api-call\": \"0s\", \"training-operator.reconcile\": \"0s\","
+    "\"kubelet.container-start\": \"0s\", \"scheduler.cycle\": \"0s\", \"torchrun.rendezvous\": \"0s\"}}}}";
+#define SAVES(id, steps, interval, how) "{\"id\": \"" id "\", \"gpus\": 8, \"steps\": " steps ", \"step\": \"10s\", \"checkpoint\": " \
+    "{\"interval\": " interval ", \"storage\": \"s\", " how "}}"
+#define BLOCKS      "\"size\": \"500GB\""
+#define BACKGROUND  "\"size\": \"400GB\", \"async\": true, \"copy\": \"10GB/s\"" /* 5 s to copy 50 GB a GPU */
+#define CRASH(at)   "\"script\": [{\"at\": \"" at "\", \"target\": \"pod/a-master-0\", \"action\": \"container-exit\", \"code\": 1}]"
+
+static const struct {
+    const char *jobs, *faults;
+    double bytes;
+    struct { double s, pace; } at[6]; /* the curve from that second on */
+} saves[] = {
+    {SAVES("a", "20", "100", BLOCKS), "", 500e9, {{99, 0}, {101, 10e9}, {149, 10e9}, {151, 0}}},
+    {SAVES("a", "20", "100", BLOCKS) ", " SAVES("b", "20", "100", BLOCKS), "", 1000e9, {{99, 0}, {101, 10e9}, {199, 10e9}, {201, 0}}},
+    {SAVES("a", "20", "100", BACKGROUND), "", 400e9, {{104, 0}, {106, 10e9}, {144, 10e9}, {146, 0}}},
+    /* lost before it is durable, and made again: what was written of the first is not told */
+    {SAVES("a", "20", "100", BACKGROUND), CRASH("130s"), 400e9, {{106, 0}, {234, 0}, {236, 10e9}, {274, 10e9}, {276, 0}}},
+    /* saved at 20 s and, since the first is through at 65 s only, from 65 s on; the job ends at 90 s, before the second is */
+    {SAVES("a", "6", "20", BACKGROUND), "", 400e9, {{24, 0}, {26, 10e9}, {64, 10e9}, {66, 0}}},
+};
+
+static void check_saves(size_t k, const char *contention)
+{
+    struct str text = {0};
+    struct diag d = {0};
+    str_printf(&text, saver, contention, saves[k].jobs, saves[k].faults);
+    struct scenario *sc = scenario_parse("t.json", str_text(&text), text.n, "op", &d);
+    if (!sc) diag_print(&d, stderr);
+    assert_non_null(sc);
+    assert_true(run_scenario(sc, below(top, "saves"), RECORD_JOBS));
+    struct scene *s = scene_open(below(top, "saves"), NULL);
+    struct curves *c = curves_create(s);
+    double told = 0;
+    for (uint32_t i = 0; i < s->n_events; i++) told += s->events[i].type == REC_CHECKPOINT ? (double)s->events[i].b : 0;
+    if (told != saves[k].bytes) fail_msg("row %zu, contention %s: the records tell %.0f bytes", k, contention, told);
+    assert_true(curve_known(c, CURVE_STORE_BYTES));
+    double shown = (double)curve_integral(c, CURVE_STORE_BYTES, 0, s->end_ns) / 1e9;
+    assert_true(fabs(shown - told) <= 0.5 * (double)s->end_ns / 1e9); /* the pace is whole bytes/s */
+    for (int i = 0; i < 6 && saves[k].at[i].s > 0; i++) {
+        double pace = curve_at(c, CURVE_STORE_BYTES, (int64_t)(saves[k].at[i].s * 1e9));
+        if (pace != saves[k].at[i].pace) fail_msg("row %zu, contention %s: %.0f bytes/s at %g s", k, contention, pace, saves[k].at[i].s);
+    }
+    curves_destroy(c);
+    scene_close(s);
+    remove_top(below(top, "saves"));
+    scenario_free(sc);
+    diag_free(&d);
+    str_free(&text);
+}
+
+static void test_saves(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof saves / sizeof *saves; k++) {
+        check_saves(k, "true");
+        if (k != 1) check_saves(k, "false"); /* without, two do not share the store */
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_demo), cmocka_unit_test(test_jobs_only)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_demo), cmocka_unit_test(test_jobs_only),
+                                       cmocka_unit_test(test_saves)};
     if (!mkdtemp(top)) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_top(top);
