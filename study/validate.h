@@ -10,7 +10,8 @@
  * Of each quantity: both medians and 95th percentiles (type 7), bias = mean of sim - live over the pairs, the median of
  * |sim - live| / live over the pairs, and the two-sample Kolmogorov-Smirnov distance sup |F_sim - F_live| of all samples.
  * It passes when the medians differ by at most `tolerance` of the live one, or by at most the jitter: what repeats of the
- * live run differ by (the user measures it).
+ * live run differ by (the user measures it). Waits no longer than the jitter cannot be told from none, and are left out; where one
+ * run has none that is longer, the other's may be so much longer than its longest.
  *
  * Order: an event is out of order when some other event came more than 3 jitters before it in the live run and after it
  * in the simulated one. It fails the verdict, as do an eviction (by whom counts) and an end (succeeded, failed) that only

@@ -54,7 +54,7 @@ enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 enum pod_change {
     POD_CREATED, POD_UNSCHEDULABLE /* first refusal */, POD_BOUND, POD_IMAGE_PULLED, POD_INIT /* init container runs */,
     POD_STARTED /* container runs */, POD_READY, POD_NOT_READY, POD_EXITED /* container ended, will be restarted */,
-    POD_RESTARTED /* container runs again */, POD_PHASE /* Succeeded or Failed */, POD_TERMINATING, POD_GONE,
+    POD_RESTARTING /* its back-off is over */, POD_RESTARTED /* container runs again */, POD_PHASE /* Succeeded or Failed */, POD_TERMINATING, POD_GONE,
     POD_LOST /* its node has died, and its processes with it */, POD_FOUND /* its node is back */, N_POD_CHANGES,
 };
 

@@ -13,7 +13,8 @@
 #include "sim/kube/kube.h"
 
 /* Where a bound pod's container is. The kubelet's event of a pod belongs to its stage. */
-enum stage { STAGE_NONE, STAGE_PULL, STAGE_START, STAGE_INIT, STAGE_INIT_BACKOFF, STAGE_RUN, STAGE_BACKOFF, STAGE_DONE };
+enum stage { STAGE_NONE, STAGE_PULL, STAGE_START, STAGE_INIT, STAGE_INIT_BACKOFF, STAGE_RUN, STAGE_BACKOFF, STAGE_DONE,
+             STAGE_INIT_RESTART, STAGE_RESTART /* started once more, after the back-off */ };
 
 /* A node's serial puller of images. Its position is ns of pulling at full speed; a pod waits for one of them. */
 struct puller {

@@ -2,7 +2,7 @@
  *
  * One event a pod is pending at most (pod->timer), and belongs to its stage:
  *
- *   PULL -> START -> [INIT <-> INIT_BACKOFF] -> RUN <-> BACKOFF -> DONE
+ *   PULL -> START -> [INIT -> INIT_BACKOFF -> INIT_RESTART -> INIT] -> RUN -> BACKOFF -> RESTART -> RUN -> DONE
  *
  * Restarts follow the kubelet: the first at once, then after crash-backoff x 2^n up to its maximum; a container that ran
  * for crash-reset starts afresh. restartCount rises when the new container starts.
@@ -17,6 +17,7 @@ static void on_pulled(void *ctx, void *arg);
 static void on_started(void *ctx, void *arg);
 static void on_init_poll(void *ctx, void *arg);
 static void on_init_failed(void *ctx, void *arg);
+static void on_init_restart(void *ctx, void *arg);
 static void on_restart(void *ctx, void *arg);
 
 static struct kube *kube_in(void *ctx) { return ((struct sim *)ctx)->kube; }
@@ -145,13 +146,34 @@ static int64_t back_off(struct kube *k, struct pod *p, int64_t ran_since_ns)
     return delay;
 }
 
-static void restart_later(struct kube *k, struct pod *p, enum stage stage, int32_t code, int64_t ran_since_ns, event_fn *fn)
+static void start_again(struct kube *k, struct pod *p)
+{
+    bool of_init = p->stage == STAGE_INIT_BACKOFF;
+    p->stage = of_init ? STAGE_INIT_RESTART : STAGE_RESTART;
+    pod_state(k, p, POD_IS_STARTING, (int64_t)p->node);
+    pod_enter(k, p, ACT_CONTAINER_START);
+    at(k, p, kube_now(k) + k->stack->pod_start, of_init ? on_init_restart : on_restart);
+}
+
+static void on_backoff_over(void *ctx, void *arg)
+{
+    struct kube *k = kube_in(ctx);
+    struct pod *p = arg;
+    start_again(k, p);
+    pod_tell(k, p, POD_RESTARTING);
+}
+
+static void restart_later(struct kube *k, struct pod *p, enum stage stage, int32_t code, int64_t ran_since_ns)
 {
     int64_t delay = back_off(k, p, ran_since_ns);
     p->stage = (uint8_t)stage;
-    pod_state(k, p, delay ? POD_IS_BACKOFF : POD_IS_STARTING, delay ? code : (int64_t)p->node);
-    pod_enter(k, p, delay ? ACT_BACKOFF : ACT_CONTAINER_START);
-    at(k, p, kube_now(k) + delay + k->stack->pod_start, fn);
+    if (!delay) {
+        start_again(k, p);
+        return;
+    }
+    pod_state(k, p, POD_IS_BACKOFF, code);
+    pod_enter(k, p, ACT_BACKOFF);
+    at(k, p, kube_now(k) + delay, on_backoff_over);
 }
 
 static void on_init_restart(void *ctx, void *arg)
@@ -166,7 +188,7 @@ static void on_init_failed(void *ctx, void *arg)
     struct kube *k = kube_in(ctx);
     struct pod *p = arg;
     if (p->spec.restart == RESTART_NEVER) kube_pod_finish(k, p, POD_FAILED, 1);
-    else restart_later(k, p, STAGE_INIT_BACKOFF, 1, p->init_started_ns, on_init_restart);
+    else restart_later(k, p, STAGE_INIT_BACKOFF, 1, p->init_started_ns);
 }
 
 static void on_restart(void *ctx, void *arg)
@@ -192,9 +214,10 @@ void kube_pod_exit(struct kube *k, struct pod *p, int32_t code)
     p->exit_code = code;
     p->started = p->ready = false;
     bool lifted = p->hold.lifted;
-    restart_later(k, p, STAGE_BACKOFF, p->exit_code, p->started_ns, on_restart);
+    restart_later(k, p, STAGE_BACKOFF, p->exit_code, p->started_ns);
     pod_tell(k, p, POD_EXITED);
-    if (lifted && p->stage == STAGE_BACKOFF) pod_enter(k, p, p->backoff > 1 ? ACT_BACKOFF : ACT_CONTAINER_START);
+    if (lifted && (p->stage == STAGE_BACKOFF || p->stage == STAGE_RESTART))
+        pod_enter(k, p, p->stage == STAGE_BACKOFF ? ACT_BACKOFF : ACT_CONTAINER_START);
 }
 
 /* ---- stopping, loss of the node ---- */
@@ -237,9 +260,11 @@ void kubelet_found(struct kube *k, struct pod *p)
     case STAGE_PULL:
     case STAGE_START:
     case STAGE_INIT:
-    case STAGE_INIT_BACKOFF: begin(k, p); break;
+    case STAGE_INIT_BACKOFF:
+    case STAGE_INIT_RESTART: begin(k, p); break;
     case STAGE_RUN: kube_pod_exit(k, p, 137); break;
-    case STAGE_BACKOFF: restart_later(k, p, STAGE_BACKOFF, p->exit_code, p->started_ns, on_restart); break;
+    case STAGE_BACKOFF:
+    case STAGE_RESTART: restart_later(k, p, STAGE_BACKOFF, p->exit_code, p->started_ns); break;
     case STAGE_NONE:
     case STAGE_DONE: break;
     }

@@ -540,7 +540,9 @@ unsigned kube_pod_waits_for(const struct kube *k, const struct pod *p)
     switch ((enum stage)p->stage) {
     case STAGE_PULL: return WAIT_IMAGE;
     case STAGE_NONE:
-    case STAGE_START: return WAIT_START;
+    case STAGE_START:
+    case STAGE_INIT_RESTART:
+    case STAGE_RESTART: return WAIT_START;
     case STAGE_INIT: return WAIT_HEAD;
     case STAGE_INIT_BACKOFF:
     case STAGE_BACKOFF: return WAIT_CONTAINER_BACKOFF;

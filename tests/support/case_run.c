@@ -40,7 +40,7 @@ struct check { struct row *row; const cJSON *json; };
 struct ending { struct row *row; uint32_t id; int32_t code; };
 
 static const char *const changes[N_POD_CHANGES] = {"CREATED", "UNSCHEDULABLE", "BOUND", "IMAGE_PULLED", "INIT", "STARTED",
-                                                   "READY", "NOT_READY", "EXITED", "RESTARTED", "PHASE", "TERMINATING",
+                                                   "READY", "NOT_READY", "EXITED", "RESTARTING", "RESTARTED", "PHASE", "TERMINATING",
                                                    "GONE", "LOST", "FOUND"};
 
 static const cJSON *get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
