@@ -13,8 +13,8 @@
  * A record of a range (pod_state, actor_state) tells of `a` neighbours at once, subject and those behind it: what a thousand
  * pods do in one instant is one record. The pods of a job are numbered as they are created; the allocation group in which a
  * pod holds its shares has the pod's number. What b is of a pod by state: of `pending`, what to add to a pod's number for its
- * index in its role; of `scheduled`, `pulling` and `starting`, its node; of `running` and `ready`, restarts of its container so
- * far; of `backoff` and `failed`, the exit code; else 0.
+ * index in its role; of `scheduled`, `pulling` and `starting`, its node; of `running`, `ready` and `terminating`, restarts of its
+ * container so far; of `backoff` and `failed`, the exit code; else 0.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -106,7 +106,8 @@ enum activity_class { CLASS_IDLE, CLASS_HELD, CLASS_WORK, CLASS_DOWN, CLASS_ABSE
     X(ACTOR_IS_STARTING, "starting", "it has its place, and its process starts")                                       \
     X(ACTOR_IS_ALIVE, "alive", "it runs")                                                                              \
     X(ACTOR_IS_RESTARTING, "restarting", "its group was shut down and is asked for again")                             \
-    X(ACTOR_IS_DEAD, "dead", "its process is gone")
+    X(ACTOR_IS_DEAD, "dead", "its process has died, or its node with it")                                              \
+    X(ACTOR_IS_ENDED, "ended", "its group is over, or smaller: its controller has killed it")
 
 #define X_ENUM(e, ...) e,
 enum activity { ACTIVITIES(X_ENUM) N_ACTIVITIES };

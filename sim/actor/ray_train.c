@@ -59,13 +59,13 @@ static void record_asked(struct ray_train *t)
     uint32_t both = t->told < t->workers ? t->told : t->workers;
     record_ranks(t, 0, both, ACTOR_IS_RESTARTING);
     record_ranks(t, both, t->workers, ACTOR_IS_PENDING);
-    record_ranks(t, both, t->told, ACTOR_IS_DEAD);
+    record_ranks(t, both, t->told, ACTOR_IS_ENDED);
     t->told = t->workers;
 }
 
 static void record_gone(struct ray_train *t)
 {
-    record_ranks(t, 0, t->told, ACTOR_IS_DEAD);
+    record_ranks(t, 0, t->told, ACTOR_IS_ENDED);
     t->told = 0;
 }
 

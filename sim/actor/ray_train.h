@@ -57,7 +57,7 @@ struct ray_train {
     uint32_t workers;          /* of the present group */
     uint32_t min, max;         /* equal: not elastic */
     uint32_t nominal;          /* workers of the job as it is declared */
-    uint32_t told;             /* ranks that the records know as not dead */
+    uint32_t told;             /* ranks that the records know, and not as ended */
     struct ray_group groups[MAX_ROLES]; /* what its workers ask for */
     uint32_t n_groups;
     uint32_t failures;

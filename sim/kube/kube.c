@@ -292,7 +292,7 @@ void kube_pod_delete(struct kube *k, struct pod *p, int64_t grace_ns)
     p->terminating = true;
     event_cancel(k->events, p->end);
     if (!p->bound) sched_forget(k, p);
-    else if (!is_over(p)) pod_state(k, p, POD_IS_TERMINATING, 0);
+    else if (!is_over(p)) pod_state(k, p, POD_IS_TERMINATING, p->restarts);
     pod_tell(k, p, POD_TERMINATING);
     if (p->gone) return;
     /* The API server keeps no grace for pods without a node or that have ended (pkg/registry/core/pod/strategy.go). */

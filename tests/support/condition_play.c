@@ -198,7 +198,7 @@ static void play_run(struct condition_play *p)
     p->watch = (struct side_watch){.side = &p->ours, .created = p->kind->created};
     struct kube_observer observer = side_observer(&p->watch);
     char *error = NULL;
-    p->sim = sim_create(p->scenario, &(struct sim_options){.dir = NULL}, &error);
+    p->sim = sim_create(p->scenario, &(struct sim_options){.dir = p->dir, .record_level = RECORD_FULL}, &error);
     kube_observe(p->sim->kube, &observer);
     for (size_t i = 0; i < p->n_actions; i++)
         event_at(p->sim->events, (int64_t)(p->actions[i].t * 1e9), EVENT_FAULT, on_action, &p->actions[i]);
@@ -229,4 +229,21 @@ enum play_verdict condition_play(const struct condition_kind *kind, const char *
     if (verbose) side_print("recorded", &p->recorded), side_print("ours", &p->ours);
     play_free(p);
     return same ? PLAY_EQUAL : PLAY_DIFFERENT;
+}
+
+cJSON *condition_play_into(const struct condition_kind *kind, const char *path, const char *dir, char why[PLAY_WHY])
+{
+    struct condition_play *p = play_read(kind, path, why);
+    if (!p) return NULL;
+    p->dir = dir;
+    play_run(p);
+    cJSON *json = p->json;
+    p->json = NULL;
+    if (p->trouble[0]) {
+        snprintf(why, PLAY_WHY, "%s", p->trouble);
+        cJSON_Delete(json);
+        json = NULL;
+    }
+    play_free(p);
+    return json;
 }

@@ -30,6 +30,7 @@ struct condition_play {
     struct play_action *actions;
     size_t n_actions;
     double until;
+    const char *dir; /* of the run; NULL: none is kept */
     char trouble[256]; /* an action that could not be done */
     struct sim *sim;
 };
@@ -51,6 +52,9 @@ struct condition_kind {
 extern const struct condition_kind torch_kind, job_kind;
 
 enum play_verdict condition_play(const struct condition_kind *, const char *path, bool verbose, char why[PLAY_WHY]);
+/* The same without the comparison: leaves the simulated run, recorded in full, in `dir`, and gives the recording, for cJSON_Delete;
+ * NULL and why. */
+cJSON *condition_play_into(const struct condition_kind *, const char *path, const char *dir, char why[PLAY_WHY]);
 
 /* For the kinds: a member of an object, its text (NULL: none). */
 const cJSON *play_get(const cJSON *o, const char *key);

@@ -81,7 +81,7 @@ static const char *check_start(struct pod_check *c, int32_t job)
 {
     uint64_t i;
     for (uint32_t k = 0; hmap_get_u64(&c->ranks, key_of(job, k), &i); k++)
-        if (c->rank.v[i].state != ACTOR_IS_ALIVE && c->rank.v[i].state != ACTOR_IS_DEAD)
+        if (c->rank.v[i].state != ACTOR_IS_ALIVE && c->rank.v[i].state != ACTOR_IS_ENDED)
             return wrong(c, "job %d starts while its rank %u is %s", job, k, actor_state_table[c->rank.v[i].state].name);
     return NULL;
 }
@@ -109,7 +109,7 @@ static const char *pod(struct pod_check *c, int32_t job, uint32_t number, unsign
     if (m->state == N_POD_STATES && state != POD_IS_PENDING) return wrong(c, "pod %u of job %d begins as %s", number, job, pod_state_table[state].name);
     if (m->state == state || is_over(m->state))
         return wrong(c, "pod %u of job %d goes from %s to %s", number, job, pod_state_table[m->state].name, pod_state_table[state].name);
-    if (state == POD_IS_RUNNING || state == POD_IS_READY) {
+    if (state == POD_IS_RUNNING || state == POD_IS_READY || state == POD_IS_TERMINATING) {
         if (b < m->restarts) return wrong(c, "pod %u of job %d has %" PRId64 " restarts, and had %" PRId64, number, job, b, m->restarts);
         m->restarts = b;
     }

@@ -7,7 +7,7 @@
  * A pod begins as pending, changes its state with each record, and after succeeded, failed, evicted or deleted none follows.
  * At the end of each instant the allocation group of a pod's number is held exactly while the pod has a node: from scheduled,
  * pulling or starting up to an end. Restarts never fall. A rank's first state is pending; when a job starts, its ranks that
- * are not dead are alive.
+ * have not ended are alive.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

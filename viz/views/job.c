@@ -67,6 +67,7 @@ static void column(struct job_page *p, struct draw_list *d, unsigned i)
     }
     job_draw_figures(&c);
     job_draw_life(&c);
+    job_draw_members(&c);
     job_draw_waits(&c);
     job_draw_gpu_time(&c);
     job_draw_diagnosis(&c);
@@ -187,7 +188,12 @@ void job_note(struct job_column *c, enum role role, const char *text)
 
 void job_add_link(struct job_column *c, struct box b, int32_t job, int64_t at_ns)
 {
-    array_push(&c->page->links, (struct job_link){b, c->run, job, at_ns});
+    array_push(&c->page->links, (struct job_link){.box = b, .run = c->run, .job = job, .at_ns = at_ns});
+}
+
+void job_add_fold(struct job_column *c, struct box b, uint32_t fold)
+{
+    array_push(&c->page->links, (struct job_link){.box = b, .run = c->run, .job = -1, .fold = fold});
 }
 
 bool job_link_focused(const struct job_column *c)
@@ -197,9 +203,20 @@ bool job_link_focused(const struct job_column *c)
 
 /* ---- keys and pointer ---- */
 
+/* A group is unfolded, or folded again. */
+static void fold(struct job_page *p, uint32_t fold)
+{
+    float *open = &p->ui->scroll[SLOT_JOB_OPEN];
+    *open = *open == (float)(fold + 1) ? 0 : (float)(fold + 1);
+}
+
 static void follow(struct job_page *p, size_t link)
 {
     const struct job_link *l = &p->links.v[link];
+    if (l->job < 0) {
+        fold(p, l->fold);
+        return;
+    }
     struct ui_selection sel = {.kind = SELECTED_JOB, .run = l->run, .job = l->job, .at_ns = l->at_ns};
     p->ui->focus = 0;
     p->ui->scroll[SLOT_JOB] = 0;
@@ -228,6 +245,14 @@ static void move(struct job_page *p, bool forward)
         scroll_by(p, (forward ? 3 : -3) * p->ui->theme.line);
 }
 
+/* The first link to a job is that of the longest wait. */
+static size_t longest_wait(const struct job_page *p)
+{
+    size_t i = 0;
+    while (i < p->links.n && p->links.v[i].job < 0) i++;
+    return i;
+}
+
 static bool on_key(struct job_page *p, int k)
 {
     switch (k) {
@@ -236,8 +261,8 @@ static bool on_key(struct job_page *p, int k)
     case UI_PAGE_UP: scroll_by(p, -0.9f * p->box.h); return true;
     case UI_PAGE_DOWN: scroll_by(p, 0.9f * p->box.h); return true;
     case UI_ENTER: {
-        size_t at = p->ui->focus > 0 && p->ui->focus <= p->links.n ? p->ui->focus - 1 : 0; /* the first is that of the longest wait */
-        if (p->links.n == 0) return false;
+        size_t at = p->ui->focus > 0 && p->ui->focus <= p->links.n ? p->ui->focus - 1 : longest_wait(p);
+        if (at >= p->links.n) return false;
         follow(p, at);
         return true;
     }
@@ -283,8 +308,9 @@ static bool hover(struct ui *u, const struct pane *pane, float x, float y, struc
     bool found = at < p.links.n;
     if (found) {
         const struct job_link *l = &p.links.v[at];
-        str_printf(out->text, "show job %s", u->runs[l->run].scene->jobs[l->job].id);
-        out->selection = (struct ui_selection){.kind = SELECTED_JOB, .run = l->run, .job = l->job, .at_ns = l->at_ns};
+        if (l->job < 0) str_append(out->text, "show them one by one, or together");
+        else str_printf(out->text, "show job %s", u->runs[l->run].scene->jobs[l->job].id);
+        if (l->job >= 0) out->selection = (struct ui_selection){.kind = SELECTED_JOB, .run = l->run, .job = l->job, .at_ns = l->at_ns};
     }
     job_page_end(&p);
     return found;

@@ -206,6 +206,7 @@ static void dump_column(struct job_page *p, unsigned i, struct json_writer *w)
     json_write_end(w);
     dump_marks(f, w);
     dump_places(f, w);
+    job_dump_members(p, i, w);
     dump_use(f, w);
     dump_diagnosis(p, p->runs[i], f, w);
     dump_series(p, p->runs[i], f, w);

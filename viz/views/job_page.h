@@ -11,14 +11,17 @@
 #include "study/diagnose.h"
 #include "viz/ui/view.h"
 #include "viz/views/job_facts.h"
+#include "viz/views/job_members.h"
 #include "viz/views/job_series.h"
 
-struct job_link { /* to the job that a wait ended by, or that took its GPUs */
+struct job_link { /* to the job that a wait ended by, or that took its GPUs; or a group that Enter folds and unfolds */
     struct box box;
     unsigned run;
-    int32_t job;
+    int32_t job;        /* -1: a fold */
     int64_t at_ns;
+    uint32_t fold;      /* of a member of the group: its place among pods, or FOLD_ACTORS + among actors */
 };
+enum { FOLD_ACTORS = 1 << 21 };
 
 struct job_page {
     struct ui *ui;
@@ -46,6 +49,7 @@ void job_page_end(struct job_page *);
 /* Sections, from top to bottom. */
 void job_draw_figures(struct job_column *);
 void job_draw_life(struct job_column *);
+void job_draw_members(struct job_column *); /* pods and actors (job_pods.c) */
 void job_draw_waits(struct job_column *);
 void job_draw_gpu_time(struct job_column *);
 void job_draw_diagnosis(struct job_column *);
@@ -59,6 +63,7 @@ void job_cell(struct job_column *, float x, float w, enum face, enum role, enum 
 void job_next_line(struct job_column *);
 void job_note(struct job_column *, enum role, const char *text);   /* lines of text, broken at blanks */
 void job_add_link(struct job_column *, struct box, int32_t job, int64_t at_ns);
+void job_add_fold(struct job_column *, struct box, uint32_t fold);
 bool job_link_focused(const struct job_column *); /* of the link that comes next */
 
 /* The longest waits first; and what is told of GPU time: shares by activity of the job's row. */
@@ -73,5 +78,15 @@ size_t job_uses(const struct job_facts *, struct job_use out[JOB_MOST_USES]);
 struct job_diagnosis { bool made; struct diagnosis d; };
 const struct diagnosis *job_diagnosis(struct ui *, unsigned run, const struct job_facts *);
 void job_dump(struct job_page *, struct json_writer *);
+
+/* Its pods, or the actors of its group, with who is alike at a moment; kept between draws. */
+struct job_crew {
+    struct job_members members;
+    struct member_groups groups;
+    int64_t at_ns;   /* the cursor; or the job's end, while the cursor lies outside of its life */
+};
+const struct job_crew *job_crew(struct ui *, unsigned run, const struct job_facts *, bool actors);
+void job_dump_members(struct job_page *, unsigned column, struct json_writer *);
+float job_x_of(const struct job_column *, int64_t ns); /* on the strips */
 
 #endif

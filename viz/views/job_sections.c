@@ -147,7 +147,7 @@ void job_draw_figures(struct job_column *c)
 
 /* ---- life ---- */
 
-static float x_of(const struct job_column *c, int64_t ns)
+float job_x_of(const struct job_column *c, int64_t ns)
 {
     const struct job_page *p = c->page;
     return c->x + c->w * (float)((double)(ns - p->from_ns) / (double)(p->to_ns - p->from_ns));
@@ -156,7 +156,7 @@ static float x_of(const struct job_column *c, int64_t ns)
 static void strip_span(struct job_column *c, float y, float h, int64_t from, int64_t to, unsigned show, int32_t job)
 {
     const struct ui *u = c->page->ui;
-    float x0 = floorf(x_of(c, from)), x1 = floorf(x_of(c, to));
+    float x0 = floorf(job_x_of(c, from)), x1 = floorf(job_x_of(c, to));
     struct box b = {x0, y, fmaxf(1, x1 - x0), h};
     uint32_t argb = ui_colour(u, c->run, show, job);
     draw_fill(c->d, b, argb, b.w >= 4 ? theme_look(&u->theme, show).pattern : PATTERN_SOLID);
@@ -179,7 +179,7 @@ static void strip(struct job_column *c, const struct scene_track *t, float h)
 static void mark(struct job_column *c, const struct job_mark *m, float h)
 {
     const struct theme *t = &c->page->ui->theme;
-    float x = floorf(x_of(c, m->at_ns)), y = c->y + h;
+    float x = floorf(job_x_of(c, m->at_ns)), y = c->y + h;
     struct point down[] = {{x - 4, y - 9}, {x + 4, y - 9}, {x, y - 1}};
     struct point back[] = {{x + 3, y - 9}, {x + 3, y - 1}, {x - 4, y - 5}};
     switch (m->kind) {
@@ -234,7 +234,7 @@ static void ticks(struct job_column *c)
     int64_t step = time_step(p->to_ns - p->from_ns, (unsigned)fmaxf(2, c->w / (8 * u->theme.font_size)));
     struct str s = {0};
     for (int64_t t = time_first(p->from_ns, step); t <= p->to_ns && job_visible(c, u->theme.line); t += step) {
-        float x = floorf(x_of(c, t));
+        float x = floorf(job_x_of(c, t));
         str_clear(&s);
         time_text(&s, t, step);
         float half = text_width(u->text, FACE_SANS, u->theme.font_size, str_text(&s)) / 2;
@@ -269,6 +269,13 @@ static void places(struct job_column *c)
     str_free(&name);
 }
 
+/* Pods and actors say where it ran, below. */
+static bool has_members(const struct job_column *c)
+{
+    struct ui *u = c->page->ui;
+    return job_crew(u, c->run, c->facts, false)->members.n || job_crew(u, c->run, c->facts, true)->members.n;
+}
+
 void job_draw_life(struct job_column *c)
 {
     const struct scene *s = c->facts->scene;
@@ -283,7 +290,7 @@ void job_draw_life(struct job_column *c)
     c->y += h;
     ticks(c);
     mark_legend(c);
-    places(c);
+    if (!has_members(c)) places(c);
 }
 
 /* ---- waits ---- */

@@ -14,6 +14,7 @@ enum view_slot {
     SLOT_JOB = 6,    /* px above the sight */
     SLOT_GANTT_ROW = 8, /* height of a row in px; 0: what fits */
     SLOT_EVENTS_KIND,   /* enum event_kinds of event_list.h */
+    SLOT_JOB_OPEN,      /* the group of pods or actors that is unfolded: job_page.h's fold, + 1; 0: none */
 };
 
 #endif
