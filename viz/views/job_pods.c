@@ -51,6 +51,15 @@ static float strip_height(const struct job_column *c, bool group)
     return roundf(c->page->ui->theme.font_size * (group ? 1.0f : 0.67f));
 }
 
+/* Where the cursor stands on a strip. */
+static void cursor_mark(struct job_column *c, float h)
+{
+    const struct ui *u = c->page->ui;
+    if (u->cursor_ns < c->facts->from_ns || u->cursor_ns > c->facts->to_ns) return;
+    float x = floorf(job_x_of(c, u->cursor_ns)) + 0.5f;
+    draw_line(c->d, (struct point){x, c->y}, (struct point){x, c->y + h}, u->theme.role[ROLE_CURSOR], 1);
+}
+
 static void member_strip(struct job_column *c, const struct job_members *m, const struct job_member *x)
 {
     const struct theme *t = &c->page->ui->theme;
@@ -66,6 +75,7 @@ static void member_strip(struct job_column *c, const struct job_members *m, cons
         struct look look = theme_look(t, show);
         draw_fill(c->d, (struct box){x0, c->y, fmaxf(1, x1 - x0), h}, look.argb, x1 - x0 >= 4 ? look.pattern : PATTERN_SOLID);
     }
+    cursor_mark(c, h);
 }
 
 /* One column of pixels, from the bottom up: as much of each state as there was of it; what is ill at least one pixel. */
@@ -95,6 +105,7 @@ static void group_strip(struct job_column *c, const struct job_crew *crew, const
     int w = (int)b.w;
     for (int x = 0; px && x < w; x++)
         paint_column(c, crew->members.actors, g->bins + (int64_t)x * MEMBER_BINS / w * N_MEMBER_STATES, (float)g->n, px + x, w, (int)h);
+    cursor_mark(c, h);
 }
 
 /* ---- rows ---- */
