@@ -2,6 +2,7 @@
  *
  *     bench_scene write DIR SPANS GPUS     a made-up run with so many spans of GPUs
  *     bench_scene read DIR NAME            NAME VALUE UNIT goal GOAL, for scene.sh
+ *     bench_scene views DIR NAME           ditto: a frame of each view
  *     bench_scene grow DIR SPANS GPUS NAME ditto: a look at such a run while it grows
  *
  * Nodes have 8 GPUs. Jobs of 1 to 16 nodes come one after another on each; each pulls an image, starts, agrees, works, in one of seven cases stalls and
@@ -21,7 +22,7 @@
 #include "viz/draw/pixels.h"
 #include "viz/model/curves.h"
 #include "viz/model/lod.h"
-#include "viz/ui/ui.h"
+#include "viz/ui/view.h"
 
 enum { NODE_GPUS = 8, WIDTH = 1920, HEIGHT = 1080, ROUNDS = 15 };
 
@@ -209,28 +210,70 @@ static double window_ms(struct ui *u, struct draw_list *d, struct pixels *p, int
     return best;
 }
 
-static int windows(struct scene *s, const char *name, bool large)
+struct looking {
+    struct text_engine *text;
+    struct ui *u;
+    struct draw_list *d;
+    struct pixels *p;
+};
+
+static bool look(struct looking *l, struct scene *s)
 {
     char *err = NULL;
-    struct text_engine *text = text_create(&err);
-    if (!text) {
+    l->text = text_create(&err);
+    if (!l->text) {
         fprintf(stderr, "%s\n", err);
         free(err);
-        return 1;
+        return false;
     }
-    struct ui *u = ui_create(&s, 1, text, &(struct ui_options){.font_scale = 1});
-    struct draw_list *d = draw_create(text);
-    struct pixels *p = pixels_create(WIDTH, HEIGHT);
-    ui_event(u, &(struct ui_event){.kind = UI_RESIZE, .x = WIDTH, .y = HEIGHT});
+    l->u = ui_create(&s, 1, l->text, &(struct ui_options){.font_scale = 1});
+    l->d = draw_create(l->text);
+    l->p = pixels_create(WIDTH, HEIGHT);
+    ui_event(l->u, &(struct ui_event){.kind = UI_RESIZE, .x = WIDTH, .y = HEIGHT});
+    return true;
+}
+
+static void look_away(struct looking *l)
+{
+    pixels_destroy(l->p);
+    draw_destroy(l->d);
+    ui_destroy(l->u);
+    text_destroy(l->text);
+}
+
+static int read_views(const char *dir, const char *name)
+{
+    char *err = NULL;
+    struct looking l;
+    double began = now_ms();
+    struct scene *s = scene_open(dir, &err);
+    if (!s) fprintf(stderr, "%s\n", err);
+    printf("scene_open_%s %.3f s goal 1\n", name, (now_ms() - began) / 1e3);
+    if (!s || !look(&l, s)) return 1;
+    ui_select(l.u, &(struct ui_selection){.kind = SELECTED_JOB, .job = (int32_t)(s->n_jobs / 2), .at_ns = -1});
+    for (unsigned i = 0; i < n_view_kinds; i++) {
+        ui_view(l.u, view_kinds[i]->name);
+        ui_draw(l.u, l.d); /* what a view keeps is made */
+        printf("frame_%s_%s %.2f ms goal 40\n", view_kinds[i]->name, name, window_ms(l.u, l.d, l.p, 0, s->end_ns - s->end_ns / 100));
+    }
+    look_away(&l);
+    scene_close(s);
+    return 0;
+}
+
+static int windows(struct scene *s, const char *name, bool large)
+{
+    struct looking l;
+    if (!look(&l, s)) return 1;
+    struct ui *u = l.u;
+    struct draw_list *d = l.d;
+    struct pixels *p = l.p;
     ui_view(u, "gantt");
     printf("frame_full_%s %.2f ms goal %d\n", name, window_ms(u, d, p, 0, s->end_ns), large ? 40 : 16);
     printf("frame_zoom_%s %.2f ms goal %d\n", name, window_ms(u, d, p, s->end_ns / 2, s->end_ns / 2 + s->end_ns / 50), large ? 40 : 8);
     u->by_job = true;
     printf("frame_by_job_%s %.2f ms goal %d\n", name, window_ms(u, d, p, 0, s->end_ns), large ? 40 : 16);
-    pixels_destroy(p);
-    draw_destroy(d);
-    ui_destroy(u);
-    text_destroy(text);
+    look_away(&l);
     return 0;
 }
 
@@ -313,6 +356,7 @@ int main(int argc, char **argv)
 {
     if (argc == 5 && !strcmp(argv[1], "write")) write_run(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)strtoul(argv[4], NULL, 10));
     else if (argc == 4 && !strcmp(argv[1], "read")) return read_run(argv[2], argv[3]);
+    else if (argc == 4 && !strcmp(argv[1], "views")) return read_views(argv[2], argv[3]);
     else if (argc == 6 && !strcmp(argv[1], "grow")) return grow(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)strtoul(argv[4], NULL, 10), argv[5]);
     return 0;
 }

@@ -136,13 +136,32 @@ static void name_block(struct namer *n, struct gantt_item block)
     str_free(&text);
 }
 
+/* Blocks too low to be named each: one every few lines, where it begins. True: it was one of those that are too low. */
+static bool name_low_block(struct namer *n, struct gantt_item block, float *free_from)
+{
+    struct str text = {0};
+    struct box b;
+    float y, h;
+    if (!gantt_extent(&n->g->rows, block, &y, &h) || h >= n->line) return false;
+    if (!in_sight(n->g, block, n->outer, &b)) return true;
+    if (b.y < *free_from || b.y + n->line > n->g->area.y + n->g->area.h) return true;
+    gantt_item_name(n->g->run->scene, block, &text);
+    separator(n, block, n->g->area.x, ROLE_BORDER);
+    name_in(n, block, (struct box){b.x, b.y, n->g->gutter.w, n->line}, str_text(&text), false);
+    *free_from = b.y + 3 * n->line;
+    str_free(&text);
+    return true;
+}
+
 static void name_tree(struct namer *n)
 {
     const struct scene *s = n->g->run->scene;
+    float free_from = n->g->area.y;
     for (uint32_t k = 0; k < s->n_racks; k++) {
         struct gantt_item block = {GANTT_BLOCK, k}, rack = {GANTT_RACK, k};
         float y, h;
         bool begins = new_block(s, k), folded = gantt_is_folded(&n->g->rows, block);
+        if (begins && name_low_block(n, block, &free_from)) continue;
         bool racks_read = !folded && gantt_extent(&n->g->rows, rack, &y, &h) && h >= n->line;
         if (begins && !racks_read) name_item(n, block, n->outer, true);
         else if (begins) name_block(n, block);
