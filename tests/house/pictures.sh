@@ -28,6 +28,38 @@ P
 "$bin/trainyard" run scenarios/demo.json -q -F -r jobs -o "$runs/demo-12" >/dev/null # all replications, for intervals
 
 demo="$runs/demo/operator $runs/demo/actor"
+# A rack and a job pinned, two bookmarks, and what lies between two cursors; then the lists over that.
+cat >"$out/measure.keys" <<'K'
+key g
+text 16h
+key enter
+key k
+text a busy day
+key enter
+key down
+key down
+key down
+key p
+key /
+text gpus>=256
+key enter
+key P
+key esc
+key esc
+key g
+text 2d
+key enter
+key v
+key r
+key f
+key v
+key k
+text before it fails
+key enter
+K
+{ cat "$out/measure.keys"; printf 'key K\n'; } >"$out/bookmarks.keys"
+{ cat "$out/measure.keys"; printf 'key :\ntext job\n'; } >"$out/commands.keys"
+printf 'key ?\n' >"$out/help.keys"
 for theme in light dark contrast; do
     for size in 1280x800 2560x1440; do
         for view in gantt map curves ledger events; do
@@ -36,6 +68,7 @@ for theme in light dark contrast; do
         picture compare "$size" "$theme" --view compare "$runs/demo-12"
         picture gantt-day "$size" "$theme" --view gantt --range 2d:2d6h --at 2d3h $demo
         picture job "$size" "$theme" --view job --select job:base "$runs/llm-training/packed" "$runs/llm-training/spread"
+        for keys in measure bookmarks commands help; do picture "$keys" "$size" "$theme" --script "$out/$keys.keys" $demo; done
         picture one-run "$size" "$theme" --view gantt --at 2d "$runs/demo/operator"
     done
 done
@@ -43,6 +76,7 @@ if [ -n "$docs" ]; then
     mkdir -p "$docs"
     for name in gantt map curves ledger events job; do cp "$out/$name-light-1280x800.png" "$docs/$name.png"; done
     cp "$out/gantt-day-dark-1280x800.png" "$docs/gantt-day.png"
+    cp "$out/measure-light-1280x800.png" "$docs/measure.png"
     cp "$out/compare-light-2560x1440.png" "$docs/compare.png"
 fi
 echo "pictures: $count made, $([ $bad = 0 ] && echo 'no text cut off or overlapping' || echo 'some with faults')"

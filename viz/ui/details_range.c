@@ -210,7 +210,8 @@ void details_range(struct ui *u, struct details *d)
     line(d, DETAIL_TITLE, u->anchor_ns >= 0 ? "Between the cursors" : "Range");
     line(d, DETAIL_ROW, "from")->value = edge(d, u, u->mark_from_ns);
     line(d, DETAIL_ROW, "to")->value = edge(d, u, u->mark_to_ns);
-    line(d, DETAIL_ROW, "length")->value = length(d, u->mark_to_ns - u->mark_from_ns);
+    int64_t between = u->mark_to_ns - u->mark_from_ns;
+    line(d, DETAIL_ROW, "length")->value = length(d, between > NS_PER_MINUTE ? between - between % NS_PER_S : between); /* cut as its ends are */
     if (u->n_runs > 1) {
         struct detail *l = line(d, DETAIL_ROW, "");
         l->value = "A";
