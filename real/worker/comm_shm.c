@@ -135,20 +135,27 @@ static bool post_and_wait(struct comm *c)
 
 /* ---- sums ---- */
 
-/* out = the sum over ranks of slot[from, from + n), in the order of ranks. `out` may be a part of one of the slots. */
-static void sum_ranks(const struct shm *s, int size, size_t from, size_t n, float *out)
+static const float *part_of(const struct comm *c, int rank, size_t from, const float *own)
+{
+    return rank == c->rank ? own : slot_of(c->state, rank) + from;
+}
+
+/* v[0, n) = the sum over ranks of what each has from `from` on, in the order of ranks; one's own is v itself, the others' lie
+ * in their slots. Where `shown` is given, the sum is put there, too. */
+static void sum_ranks(const struct comm *c, size_t from, size_t n, float *v, float *shown)
 {
     enum { BLOCK = 1024 }; /* stays in the first cache while the ranks are added */
     float sum[BLOCK];
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t m = n - at < BLOCK ? n - at : BLOCK;
-        const float *a = slot_of(s, 0) + from + at, *b = slot_of(s, 1) + from + at;
+        const float *a = part_of(c, 0, from + at, v + at), *b = part_of(c, 1, from + at, v + at);
         for (size_t i = 0; i < m; i++) sum[i] = a[i] + b[i];
-        for (int r = 2; r < size; r++) {
-            const float *x = slot_of(s, r) + from + at;
+        for (int r = 2; r < c->size; r++) {
+            const float *x = part_of(c, r, from + at, v + at);
             for (size_t i = 0; i < m; i++) sum[i] += x[i];
         }
-        memcpy(out + at, sum, m * sizeof *out);
+        memcpy(v + at, sum, m * sizeof *v);
+        if (shown) memcpy(shown + at, sum, m * sizeof *v);
     }
 }
 
@@ -157,7 +164,7 @@ static bool flat(struct comm *c, float *v, size_t n)
     struct shm *s = c->state;
     memcpy(slot_of(s, c->rank), v, n * sizeof *v);
     if (!post_and_wait(c)) return false;
-    sum_ranks(s, c->size, 0, n, v);
+    sum_ranks(c, 0, n, v, NULL);
     s->segment++;
     return true;
 }
@@ -169,18 +176,23 @@ static size_t slice_at(size_t n, int size, int r)
     return at < n ? at : n;
 }
 
+/* What the others add. */
 static void copy_in(struct comm *c, const float *v, size_t n)
 {
-    memcpy(slot_of(c->state, c->rank), v, n * sizeof *v);
+    float *slot = slot_of(c->state, c->rank);
+    size_t from = slice_at(n, c->size, c->rank), end = slice_at(n, c->size, c->rank + 1);
+    memcpy(slot, v, from * sizeof *v);
+    memcpy(slot + end, v + end, (n - end) * sizeof *v);
 }
 
+/* What the others have added. */
 static void copy_out(const struct comm *c, uint32_t segment, float *v, size_t n)
 {
     struct shm then = *(struct shm *)c->state;
     then.segment = segment;
     for (int r = 0; r < c->size; r++) {
         size_t from = slice_at(n, c->size, r), end = slice_at(n, c->size, r + 1);
-        memcpy(v + from, slot_of(&then, r) + from, (end - from) * sizeof *v);
+        if (r != c->rank) memcpy(v + from, slot_of(&then, r) + from, (end - from) * sizeof *v);
     }
 }
 
@@ -197,7 +209,7 @@ static bool sliced(struct comm *c, float *v, size_t n)
     for (size_t at = 0; at < n; at += SHM_SEGMENT_FLOATS) {
         size_t m = segment_floats(n, at), next = at + m;
         size_t from = slice_at(m, c->size, c->rank), end = slice_at(m, c->size, c->rank + 1);
-        sum_ranks(s, c->size, from, end - from, slot_of(s, c->rank) + from);
+        sum_ranks(c, from, end - from, v + at + from, slot_of(s, c->rank) + from);
         if (!post_and_wait(c)) return false;
         uint32_t segment = s->segment++;
         if (next < n) copy_in(c, v + next, segment_floats(n, next)), post(c);

@@ -6,8 +6,9 @@
  * segment k - 2.
  *
  *     flat (up to SHM_FLAT_FLOATS)   copy in, post, wait for all, add all slots in the order of ranks
- *     sliced, a segment at a time    copy in, post, wait for all | add one's slice of all slots, post, wait for all | copy out;
- *                                    the next segment is copied in before this one is copied out
+ *     sliced, a segment at a time    copy in what others add, post, wait for all | add one's slice of all, into its place and
+ *                                    the slot, post, wait for all | copy out the others' slices; the next segment is copied
+ *                                    in before this one is copied out
  *
  * The memory is a memfd of rank 0, which the others open through /proc/PID/fd: nothing has to be removed, whichever rank
  * dies when. Where one cannot (another host, user or process namespace) all stay on tcp.
