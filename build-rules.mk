@@ -31,6 +31,13 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_LIB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) $< $(TEST_LIB_OBJ) $(LIB) -lcmocka $(LDLIBS) -o $@
 
+# The stub of NVIDIA's libraries, which the tests of real/gpu load.
+STUB_CUDA := $(BUILD)/tests/real/gpu/stub_cuda.so
+$(STUB_CUDA): tests/real/gpu/stub_cuda.c tests/real/gpu/stub_cuda.h
+	@mkdir -p $(@D)
+	$(CC) -I. -D_GNU_SOURCE -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden $< -lpthread -o $@
+$(BUILD)/tests/real/gpu/test_gpu: | $(STUB_CUDA)
+
 # Fuzzers: clang's libFuzzer over the library built for it, FUZZ_SECONDS each, from the seeds in tests/fuzz/corpus/NAME.
 # What it learns stays in build-fuzz/corpus; an input that fails is left in build-fuzz/ and named.
 FUZZ_SECONDS ?= 60

@@ -12,7 +12,7 @@
 extern const struct command calibrate_subjects[];
 extern const size_t n_calibrate_subjects;
 
-#define CALIBRATE_SUBJECTS(X) X(collective) X(failures) X(step) X(placements) X(runs)
+#define CALIBRATE_SUBJECTS(X) X(collective) X(failures) X(gpu) X(step) X(placements) X(runs)
 #define X_DECLARE_SUBJECT(name) int cmd_calibrate_##name(int argc, char **argv); extern const struct argp argp_calibrate_##name;
 CALIBRATE_SUBJECTS(X_DECLARE_SUBJECT)
 #undef X_DECLARE_SUBJECT

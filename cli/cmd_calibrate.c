@@ -13,6 +13,8 @@ const struct command calibrate_subjects[] = {
      cmd_calibrate_collective, &argp_calibrate_collective},
     {"calibrate failures", "a log of hardware failures: rates, ageing, repairs, lemon nodes, a failure profile",
      cmd_calibrate_failures, &argp_calibrate_failures},
+    {"calibrate gpu", "this machine's GPUs: matrix products, memory, copies, NCCL, power; hardware and kernel profiles",
+     cmd_calibrate_gpu, &argp_calibrate_gpu},
     {"calibrate step", "measured training steps: predict other models, batches, GPUs and scales", cmd_calibrate_step,
      &argp_calibrate_step},
     {"calibrate placements", "steps measured in placements of GPUs: predict other placements and batches",

@@ -36,8 +36,8 @@ static const struct argp_option options[] = {
     {"set", 's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
     {"record", 'r', "none|jobs|full", 0, "What the timeline keeps (default: jobs)", 0},
     {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
-    {"on", 'b', "sim|host", 0,
-     "Back end: the simulator, or real processes on this machine and those of the scenario's \"live\" (default: sim)", 0},
+    {"on", 'b', "sim|host|gpu", 0,
+     "Back end: the simulator, or real processes on this machine and those of the scenario's \"live\"; gpu: that compute on GPUs of this machine (default: sim)", 0},
     {"work", 'w', "DIR", 0, "Of live runs: where data and checkpoints go (default: work in the run's directory)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
     {"view", 'v', 0, 0,
@@ -69,7 +69,7 @@ static double speed_of(const char *text, struct argp_state *state)
     return x;
 }
 
-static const char *const back_ends[] = {"sim", "host"};
+static const char *const back_ends[] = {"sim", "host", "gpu"};
 
 static bool is_live(const struct options *o) { return o->on && strcmp(o->on, "sim") != 0; }
 
@@ -105,7 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'r': o->record_level = record_level(arg, state); return 0;
     case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
     case 'b':
-        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim or host", state);
+        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim, host or gpu", state);
         return 0;
     case 'w': o->work = command_text(arg, "--work", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
@@ -231,7 +231,7 @@ static void print_summary(const struct options *o, const struct runs *r)
 static int live(const struct options *o, const struct runs_plan *plan)
 {
     struct runs r;
-    int code = run_on_host(plan, o->work, o->quiet, &r);
+    int code = run_on_host(plan, o->work, !strcmp(o->on, "gpu"), o->quiet, &r);
     if (r.cells && r.cells[0].ok) print_summary(o, &r);
     runs_free(&r);
     return code;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "real/gpu/gpu.h"
 #include "real/host/host.h"
 
 static const char worker_name[] = "trainyard-worker";
@@ -29,12 +30,12 @@ static const char *find_worker(struct arena *a)
     return worker_name;
 }
 
-static int play(const struct runs_plan *p, const char *work, bool quiet, struct runs *r)
+static int play(const struct runs_plan *p, const char *work, int gpus, bool quiet, struct runs *r)
 {
     struct runs_cell *c = &r->cells[0];
     struct arena a = {0};
     struct host_options o = {.dir = p->out, .work = work, .worker = find_worker(&a), .record_level = p->record_level,
-                             .force = p->force, .tell = quiet ? NULL : stderr};
+                             .gpus = gpus, .force = p->force, .tell = quiet ? NULL : stderr};
     struct host_result h;
     struct str scaled = {0};
     host_describe(c->scenario, &scaled);
@@ -52,7 +53,18 @@ static int play(const struct runs_plan *p, const char *work, bool quiet, struct 
     return code == EXIT_OK && h.interrupted ? EXIT_INTERRUPTED : code;
 }
 
-int run_on_host(const struct runs_plan *p, const char *work, bool quiet, struct runs *r)
+/* How many this machine shows; 0 and the reason when there is none. What the workers need is looked for here, so that it is
+ * told once and before anything begins. */
+static int count_gpus(struct diag *d)
+{
+    struct gpu g;
+    if (!gpu_open(&g, GPU_BLAS, d)) return 0;
+    int count = g.count;
+    gpu_close(&g);
+    return count;
+}
+
+int run_on_host(const struct runs_plan *p, const char *work, bool on_gpu, bool quiet, struct runs *r)
 {
     struct diag d = {0};
     memset(r, 0, sizeof *r);
@@ -64,8 +76,13 @@ int run_on_host(const struct runs_plan *p, const char *work, bool quiet, struct 
     if (ok) host_check(r->scenarios[0], &d);
     int code = command_diag(&d);
     if (code != EXIT_OK) return code;
+    int gpus = on_gpu ? count_gpus(&d) : 0;
+    if (on_gpu && !gpus) {
+        command_diag(&d);
+        return EXIT_IO;
+    }
     r->n_replications = 1;
     r->cells = xcalloc(1, sizeof *r->cells);
     r->cells[0].scenario = r->scenarios[0];
-    return play(p, work, quiet, r);
+    return play(p, work, gpus, quiet, r);
 }

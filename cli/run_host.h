@@ -1,9 +1,9 @@
-/* run_host.h - trainyard run --on host: one approach, once, as real processes.
+/* run_host.h - trainyard run --on host and --on gpu: one approach, once, as real processes.
  *
- *     int code = run_on_host(&plan, work, quiet, &runs);    // runs: one cell, for the summary; runs_free
+ *     int code = run_on_host(&plan, work, on_gpu, quiet, &runs);    // runs: one cell, for the summary; runs_free
  *
- * Gives EXIT_OK, EXIT_CHECK (nothing can progress), EXIT_USAGE (several approaches), EXIT_INPUT (what it cannot play, told), EXIT_IO or
- * EXIT_INTERRUPTED; all but the summary has been printed. Of the plan it reads scenario, approaches, overrides, out,
+ * Gives EXIT_OK, EXIT_CHECK (nothing can progress), EXIT_USAGE (several approaches), EXIT_INPUT (what it cannot play, told), EXIT_IO (also
+ * without a GPU, where one is asked for) or EXIT_INTERRUPTED; all but the summary has been printed. Of the plan it reads scenario, approaches, overrides, out,
  * record_level and force.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -15,6 +15,6 @@
 
 #include "study/runs.h"
 
-int run_on_host(const struct runs_plan *, const char *work, bool quiet, struct runs *);
+int run_on_host(const struct runs_plan *, const char *work, bool on_gpu, bool quiet, struct runs *);
 
 #endif

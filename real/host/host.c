@@ -219,6 +219,8 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
     *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail]};
     j->life = lives[s->approach.lifecycle[j->detail->kind]];
     plan_make(&h->arena, s, j->spec, &j->plan);
+    j->plan.gpus = h->options->gpus;
+    j->plan.first_gpu = (uint32_t)i;
     j->wanted = j->plan.nominal;
     j->pods = xcalloc(j->plan.n + 1, sizeof *j->pods);
     for (uint32_t k = 0; k < j->plan.n; k++) j->pods[k] = (struct host_pod){.job = j, .number = k, .process = {0, -1, -1}, .told_code = -1};
@@ -352,7 +354,7 @@ static void destroy(struct host *h)
 bool host_run(const struct scenario *s, const struct host_options *o, struct host_result *r)
 {
     struct host h = {.scenario = s, .live = s->live, .options = o, .result = r};
-    struct live_options live = {.dir = o->dir, .back_end = "host", .record_level = o->record_level, .force = o->force};
+    struct live_options live = {.dir = o->dir, .back_end = o->gpus ? "gpu" : "host", .record_level = o->record_level, .force = o->force};
     *r = (struct host_result){0};
     h.run = live_create(s, &live, &r->error);
     bool ok = h.run && prepare(&h, o) && (h.loop = loop_create(&r->error));

@@ -38,6 +38,7 @@ struct host_options {
     const char *dir, *work;
     const char *worker;  /* the program */
     int record_level;
+    int gpus;            /* of this machine: processes compute on them, and the run is "gpu"'s; 0: on the CPU */
     bool force;
     FILE *tell;          /* what is scaled, and what happens; NULL: silent */
 };

@@ -182,6 +182,7 @@ const char *const *plan_command(struct arena *a, const struct scenario *s, const
     option(a, &w, "steps", p->steps);
     if (p->pace_ns > 0) duration(a, &w, "pace", s, p->pace_ns);
     if (p->pace_ns > 0 && p->max) option(a, &w, "pace-ranks", p->nominal);
+    if (p->gpus > 0) array_push(&w, "--device=gpu");
     duration(a, &w, "rendezvous-timeout", s, k->rdzv_join);
     duration(a, &w, "collective-timeout", s, p->life == LIFE_RAY_TRAIN_V2 ? k->ray_hang : k->nccl_timeout);
     if (p->max && p->life != LIFE_RAY_TRAIN_V2) {
@@ -256,12 +257,28 @@ static void ray_pod(struct env_builder *b, const struct job_plan *p, uint32_t i,
     put(b, "MASTER_PORT", "");
 }
 
+/* The device, and where its libraries are. */
+static void gpu_of_process(struct env_builder *b, const struct job_plan *p, uint32_t i)
+{
+    static const char *const libraries[] = {"TRAINYARD_CUDA_LIB", "LD_LIBRARY_PATH", "VIRTUAL_ENV"};
+    for (size_t k = 0; k < sizeof libraries / sizeof *libraries; k++) put_here(b, libraries[k]);
+    const char *shown = getenv("CUDA_VISIBLE_DEVICES"); /* to this process: of these, that one */
+    uint32_t k = (p->first_gpu + i) % (uint32_t)p->gpus;
+    if (!shown || !*shown) {
+        put_number(b, "CUDA_VISIBLE_DEVICES", k);
+        return;
+    }
+    for (; k > 0 && strchr(shown, ','); k--) shown = strchr(shown, ',') + 1;
+    put(b, "CUDA_VISIBLE_DEVICES", arena_strndup(b->arena, shown, strcspn(shown, ",")));
+}
+
 const char *const *plan_environment(struct arena *a, const struct job_plan *p, uint32_t i, uint32_t world,
                                     const char *address, int port)
 {
     struct env_builder b = {.arena = a, .address = address, .port = port};
     put_here(&b, "PATH");
     put_here(&b, "HOME");
+    if (p->gpus > 0) gpu_of_process(&b, p, i);
     if (p->life == LIFE_RAY_TRAIN_V2) ray_pod(&b, p, i, world);
     else torch_pod(&b, p, i);
     return finish(a, &b.list);

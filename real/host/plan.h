@@ -13,6 +13,9 @@
  *   pace     compute time of a step, over the time scale; of an elastic job, on its nominal number of ranks
  *   every    steps between checkpoints: the interval over the nominal step, rounded down
  *
+ * On GPUs each process is shown one of the machine's, the next in turn: a scenario that holds more GPUs than there are
+ * shares them. Shapes of their matrix products are the worker's own.
+ *
  * The environment is a container's: what the life cycle's controller writes, and PATH and HOME of here. Of that, the names under
  * which the pods would find each other are replaced by an address and a port of here.
  *
@@ -51,6 +54,8 @@ struct job_plan {
     uint32_t max_restarts;
     int64_t steps, pace_ns;  /* pace_ns: the scenario's time; 0: as fast as it goes */
     int64_t every;           /* 0: no checkpoints */
+    int gpus;                /* of this machine, which the processes take in turn; 0: they compute on the CPU alone */
+    uint32_t first_gpu;      /* of process 0 */
 };
 
 struct plan_files {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "real/worker/comm_nccl.h"
 #include "real/worker/comm_shm.h"
 
 bool comm_fail(struct comm *c, const char *fmt, ...)
@@ -48,20 +49,26 @@ void comm_close(struct comm *c)
     free(c);
 }
 
+static bool take_shared_memory(struct comm *c, const struct comm_options *o, struct diag *d)
+{
+    bool shared = false;
+    if (!comm_shm_try(c, &shared)) {
+        diag_error(d, "ranks", 0, NULL, "cannot agree on a transport: %s", comm_error(c));
+        return false;
+    }
+    if (shared || o->transport != COMM_SHM) return true;
+    diag_error(d, "ranks", 0, NULL, "--transport shm: the ranks cannot share memory");
+    diag_help(d, "they must be on one host, with one user and one process namespace; else use --transport tcp");
+    return false;
+}
+
 struct comm *comm_open(const struct world *w, const struct comm_options *o, struct diag *d)
 {
     struct mesh mesh = {0};
     if (!rendezvous_join(w, &o->rendezvous, &mesh, d)) return NULL;
     struct comm *c = comm_over_tcp(mesh, o->algorithm, o->timeout_ns);
     if (o->transport == COMM_TCP || c->size == 1) return c;
-    bool shared = false, ok = comm_shm_try(c, &shared);
-    if (!ok) diag_error(d, "ranks", 0, NULL, "cannot agree on a transport: %s", comm_error(c));
-    if (ok && !shared && o->transport == COMM_SHM) {
-        diag_error(d, "ranks", 0, NULL, "--transport shm: the ranks cannot share memory");
-        diag_help(d, "they must be on one host, with one user and one process namespace; else use --transport tcp");
-        ok = false;
-    }
-    if (ok) return c;
+    if (o->transport == COMM_NCCL ? comm_nccl_take(c, o->gpu, d) : take_shared_memory(c, o, d)) return c;
     comm_close(c);
     return NULL;
 }

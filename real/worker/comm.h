@@ -14,6 +14,7 @@
  *     tcp   ring: p - 1 steps of reduce-scatter, p - 1 of all-gather, each of n / p floats; slice s is added in the order
  *           of ranks s + 1, s + 2, ..., s. tree: up and down a binomial tree; rank r adds r + 1, r + 2, r + 4, ... in this
  *           order, each the sum of its subtree. The tree is taken up to TCP_TREE_FLOATS.
+ *     nccl  each rank's values on its GPU (comm_nccl.h); its order is NCCL's own.
  *     mpi   MPI_Allreduce, in the program built for it (comm_mpi.h); its order is MPI's own.
  *
  * Rounding. With u = 2^-24 and g(k) = k u / (1 - k u), a sum of p floats x_r in any order differs from the exact sum by at
@@ -40,13 +41,15 @@
 #define COMM_TIMEOUT_NS (INT64_C(600) * 1000000000) /* NCCL's process group in PyTorch from 2.2 on */
 #define TCP_TREE_FLOATS 4096
 
-enum comm_transport { COMM_AUTO, COMM_TCP, COMM_SHM };
+enum comm_transport { COMM_AUTO, COMM_TCP, COMM_SHM, COMM_NCCL };
+struct gpu;
 enum comm_algorithm { COMM_ANY, COMM_RING, COMM_TREE }; /* of tcp */
 
 struct comm_options {
     enum comm_transport transport; /* auto: shm where all ranks can share memory */
     enum comm_algorithm algorithm;
     int64_t timeout_ns; /* of one operation */
+    struct gpu *gpu;    /* of nccl: the device in use; outlives the comm */
     struct rendezvous_options rendezvous;
 };
 

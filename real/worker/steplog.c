@@ -88,6 +88,19 @@ void steplog_start(struct steplog *l, const struct start_record *r)
     end(l, &w);
 }
 
+void steplog_gpu(struct steplog *l, const struct gpu_record *r)
+{
+    struct json_writer w;
+    if (!l->lines) return;
+    begin(l, &w, "gpu");
+    text(&w, "name", r->name);
+    number(&w, "step_s", r->step_s);
+    number(&w, "flops_per_s", r->flops_per_s);
+    number(&w, "power_w", r->power_w);
+    number(&w, "utilisation", r->utilisation);
+    end(l, &w);
+}
+
 /* ---- Prometheus ---- */
 
 static const struct {

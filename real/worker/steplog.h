@@ -8,6 +8,7 @@
  *     step        step, loss (mean of the batch), rate, gradient_norm, data_s, compute_s, communication_s, checkpoint_s, step_s
  *     save        step: a checkpoint of it begins (rank 0, as the next)
  *     checkpoint  step, save_s (begin to name), ok
+ *     gpu         name, step_s (mean of the device's part), flops_per_s, power_w and utilisation (-1: not known), before the end
  *     end         step, loss, weights (fingerprint of the parameters' bytes), reason: done, stopped, resize (a rank has come)
  *
  * step_s is the whole step; what its four parts leave is the worker's own book-keeping. Steps count from 0; a checkpoint of
@@ -54,12 +55,18 @@ struct start_record {
     int64_t rendezvous_ns, resumed_step, load_ns;
 };
 
+struct gpu_record {
+    const char *name;
+    double step_s, flops_per_s, power_w, utilisation; /* utilisation: of time, 0 to 1; -1: not known, as power */
+};
+
 void steplog_join(struct steplog *, const char *kind);
 void steplog_met(struct steplog *);
 void steplog_start(struct steplog *, const struct start_record *);
 void steplog_step(struct steplog *, const struct step_record *);
 void steplog_save(struct steplog *, int64_t step);
 void steplog_checkpoint(struct steplog *, int64_t step, int64_t save_ns, bool ok);
+void steplog_gpu(struct steplog *, const struct gpu_record *);
 void steplog_end(struct steplog *, int64_t step, double loss, const char *weights, const char *reason);
 
 /* False when something could not be written. */

@@ -221,10 +221,14 @@ static void pace(const struct training *t, int64_t begin_ns)
     if (factor > 1 || pace_ns > 0) sleep_until(begin_ns + (int64_t)((double)took_ns * factor));
 }
 
-static void compute(struct training *t, const struct batch *b)
+/* False when the device fails; it computes meanwhile. */
+static bool compute(struct training *t, const struct batch *b)
 {
+    struct device *v = t->options->device;
+    struct diag d = {0};
     size_t n = t->model.parameters;
     int64_t begin_ns = net_now_ns();
+    bool ok = !v || device_begin(v, &d);
     memset(t->gradient, 0, n * sizeof *t->gradient);
     double loss = model_gradient(&t->model, t->parameters, b->x, b->label, b->n, t->gradient);
     for (size_t i = 0; i < n; i++) t->sum[i] = (float)t->gradient[i];
@@ -233,7 +237,10 @@ static void compute(struct training *t, const struct batch *b)
     t->sum[n + NEWCOMER] = rendezvous_newcomer(&t->comm->mesh);
     t->sum[n + WRITTEN] = t->saving && saver_state(t->saver) == SAVER_WRITTEN;
     t->sum[n + FAILED] = t->saving && saver_state(t->saver) == SAVER_FAILED;
+    ok = ok && (!v || device_end(v, &d));
+    tell(&d);
     pace(t, begin_ns);
+    return ok;
 }
 
 static double rate_at(const struct train_options *o, int64_t step)
@@ -278,7 +285,7 @@ static int one_step(struct training *t, struct step_record *r)
     const struct batch *b = loader_next(t->loader);
     if (!b) return fprintf(stderr, "trainyard-worker: %s: %s\n", t->options->data, loader_error(t->loader)), INPUT;
     at[1] = net_now_ns();
-    compute(t, b);
+    if (!compute(t, b)) return IO;
     at[2] = net_now_ns();
     if (!comm_all_reduce(t->comm, t->sum, t->model.parameters + N_EXTRAS)) return lost(t);
     at[3] = net_now_ns();
@@ -308,6 +315,11 @@ static int loop(struct training *t)
     hash_bytes(&h, t->parameters, t->model.parameters * sizeof *t->parameters);
     hash_text(hash_end(&h), weights);
     bool done = t->step == t->options->steps;
+    if (t->options->device) {
+        struct gpu_record g;
+        device_tell(t->options->device, &g);
+        steplog_gpu(t->log, &g);
+    }
     steplog_end(t->log, t->step, r.loss, weights, done ? "done" : t->stop ? "stopped" : "resize");
     if (t->last_save_failed) return IO; /* told already */
     return done ? OK : t->stop ? STOPPED : TRAIN_RESIZE;

@@ -23,6 +23,7 @@
 #include "real/worker/checkpoint.h"
 #include "real/worker/comm.h"
 #include "real/worker/dataset.h"
+#include "real/worker/device.h"
 #include "real/worker/fault.h"
 #include "real/worker/model.h"
 #include "real/worker/steplog.h"
@@ -42,6 +43,7 @@ struct train_options {
     uint64_t seed;
     int prefetch;
     int64_t pace_ns; /* computing a step takes at least this long */
+    struct device *device; /* NULL: none */
     int pace_ranks;  /* ... on so many ranks; on others in proportion to its part of the batch; 0: on any */
 
     const char *checkpoints; /* a store's place; NULL: none */

@@ -33,13 +33,15 @@ struct settings {
     int64_t samples, features, classes;
     double noise;
     struct fault faults[MOST_FAULTS];
+    bool on_gpu;
+    struct gpu_shape shape;
 };
 
 /* ---- options ---- */
 
 enum key {
     KEY_DATA = 256, KEY_MAKE_DATA, KEY_SAMPLES, KEY_FEATURES, KEY_CLASSES, KEY_NOISE, KEY_PREFETCH, KEY_HIDDEN, KEY_BATCH,
-    KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_PACE_RANKS, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL, KEY_RESTARTS,
+    KEY_STEPS, KEY_RATE, KEY_MOMENTUM, KEY_WARMUP, KEY_SEED, KEY_PACE, KEY_PACE_RANKS, KEY_DEVICE, KEY_GPU_SHAPE, KEY_TRANSPORT, KEY_ALGORITHM, KEY_RENDEZVOUS, KEY_LAST_CALL, KEY_RESTARTS,
     KEY_COLLECTIVE, KEY_CHECKPOINT, KEY_EVERY, KEY_KEEP, KEY_SHARDED, KEY_ASYNC, KEY_RESUME, KEY_ON_RESIZE, KEY_LAST_SAVE, KEY_LOG, KEY_LOG_EVERY,
     KEY_PROMETHEUS, KEY_FAULT, KEY_MAN
 };
@@ -63,8 +65,10 @@ static const struct argp_option option_table[] = {
     {"seed", KEY_SEED, "N", 0, "Of first weights, order of data, and --make-data (1)", 0},
     {"pace", KEY_PACE, "DURATION", 0, "Computing a step takes at least this long", 0},
     {"pace-ranks", KEY_PACE_RANKS, "N", 0, "... on N ranks; on fewer or more in proportion (on any number)", 0},
+    {"device", KEY_DEVICE, "cpu|gpu", 0, "gpu: each step also computes a transformer's matrix products on a GPU (cpu)", 0},
+    {"gpu-shape", KEY_GPU_SHAPE, "LAYERS,WIDTH,TOKENS", 0, "... of that shape (8,4096,4096)", 0},
     {0, 0, 0, 0, "Ranks:", 3},
-    {"transport", KEY_TRANSPORT, "auto|tcp|shm", 0, "Shared memory where all ranks can (auto)", 0},
+    {"transport", KEY_TRANSPORT, "auto|tcp|shm|nccl", 0, "Shared memory where all ranks can; nccl needs --device gpu (auto)", 0},
     {"algorithm", KEY_ALGORITHM, "auto|ring|tree", 0, "All-reduce over tcp (auto: tree for small ones)", 0},
     {"rendezvous-timeout", KEY_RENDEZVOUS, "DURATION", 0, "How long to wait for all ranks (10m)", 0},
     {"last-call", KEY_LAST_CALL, "DURATION", 0, "Elastic: how long to wait for more once enough are there (30s)", 0},
@@ -145,6 +149,18 @@ static void read_hidden(struct train_options *t, const char *text, struct argp_s
     free(copy);
 }
 
+static struct gpu_shape read_shape(const char *text, struct argp_state *state)
+{
+    char *copy = xstrdup(text), *field[3];
+    int64_t x[3] = {0};
+    size_t n = line_split(copy, ',', field, 3);
+    for (size_t i = 0; n == 3 && i < 3; i++)
+        if (units_parse_int64(field[i], &x[i]) || x[i] < 1 || x[i] > 1 << 20) n = 0;
+    free(copy);
+    if (n != 3) argp_error(state, "--gpu-shape takes LAYERS,WIDTH,TOKENS, each from 1 to %d, not \"%s\"", 1 << 20, text);
+    return (struct gpu_shape){(int)x[0], (int)x[1], (int)x[2]};
+}
+
 static void read_fault(struct settings *s, const char *text, struct argp_state *state)
 {
     if (s->train.n_faults == MOST_FAULTS) argp_error(state, "--fault is given more than %d times", MOST_FAULTS);
@@ -187,7 +203,7 @@ static error_t parse_data(int key, char *text, struct argp_state *state)
 
 static error_t parse_training(int key, char *text, struct argp_state *state)
 {
-    static const char *const on_resize[] = {"save", "drop"}, *const yes[] = {"yes", "no"};
+    static const char *const on_resize[] = {"save", "drop"}, *const yes[] = {"yes", "no"}, *const devices[] = {"cpu", "gpu"};
     struct train_options *t = &((struct settings *)state->input)->train;
     switch (key) {
     case KEY_HIDDEN: read_hidden(t, text, state); return 0;
@@ -199,6 +215,8 @@ static error_t parse_training(int key, char *text, struct argp_state *state)
     case KEY_SEED: t->seed = (uint64_t)whole(text, 0, INT64_MAX, key, state); return 0;
     case KEY_PACE: t->pace_ns = duration(text, key, state); return 0;
     case KEY_PACE_RANKS: t->pace_ranks = (int)whole(text, 1, WORLD_SIZE_MAX, key, state); return 0;
+    case KEY_DEVICE: ((struct settings *)state->input)->on_gpu = word(text, devices, 2, key, state) == 1; return 0;
+    case KEY_GPU_SHAPE: ((struct settings *)state->input)->shape = read_shape(text, state); return 0;
     case KEY_CHECKPOINT: t->checkpoints = path(text, key, state); return 0;
     case KEY_EVERY: t->every = whole(text, 1, CHECKPOINT_STEP_MAX, key, state); return 0;
     case KEY_KEEP: t->saver.keep = (int)whole(text, 1, 1000000, key, state); return 0;
@@ -213,10 +231,10 @@ static error_t parse_training(int key, char *text, struct argp_state *state)
 
 static error_t parse_ranks(int key, char *text, struct argp_state *state)
 {
-    static const char *const transports[] = {"auto", "tcp", "shm"}, *const algorithms[] = {"auto", "ring", "tree"};
+    static const char *const transports[] = {"auto", "tcp", "shm", "nccl"}, *const algorithms[] = {"auto", "ring", "tree"};
     struct comm_options *c = &((struct settings *)state->input)->comm;
     switch (key) {
-    case KEY_TRANSPORT: c->transport = (enum comm_transport)word(text, transports, 3, key, state); return 0;
+    case KEY_TRANSPORT: c->transport = (enum comm_transport)word(text, transports, 4, key, state); return 0;
     case KEY_ALGORITHM: c->algorithm = (enum comm_algorithm)word(text, algorithms, 3, key, state); return 0;
     case KEY_RENDEZVOUS: c->rendezvous.timeout_ns = duration(text, key, state); return 0;
     case KEY_LAST_CALL: c->rendezvous.last_call_ns = duration(text, key, state); return 0;
@@ -231,7 +249,8 @@ static void check_together(const struct settings *s, struct argp_state *state)
     if (!s->train.data && !s->make_data) argp_error(state, "--data is missing: what to train on (--make-data makes one)");
     if (s->train.data && s->make_data) argp_error(state, "--make-data only makes a data set; train on it with --data in another call");
     if (!s->train.checkpoints && s->train.resume >= 0) argp_error(state, "--resume STEP needs --checkpoint STORE");
-    if (s->comm.transport == COMM_SHM && s->comm.algorithm != COMM_ANY) argp_error(state, "--algorithm is of tcp, not of shm");
+    if (s->comm.transport == COMM_NCCL && !s->on_gpu) argp_error(state, "--transport nccl needs --device gpu");
+    if (s->comm.transport != COMM_TCP && s->comm.transport != COMM_AUTO && s->comm.algorithm != COMM_ANY) argp_error(state, "--algorithm is of tcp alone");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -355,6 +374,22 @@ static int run_world(struct settings *s, const struct world *w, const struct dat
     return code < 0 ? IO : code;
 }
 
+/* The device is there before the ranks meet: who has none says so at once. */
+static int run_on_device(struct settings *s, const struct world *w, const struct dataset *data, worker_opener *open,
+                         struct steplog *log)
+{
+    struct device device;
+    struct diag d = {0};
+    if (!s->on_gpu) return run_world(s, w, data, open, log);
+    bool collectives = s->comm.transport == COMM_NCCL;
+    if (!device_open(&device, w->local_rank, s->shape, collectives ? GPU_COLLECTIVES : 0, &d)) return told(&d, IO);
+    s->train.device = &device;
+    s->comm.gpu = &device.gpu;
+    int code = run_world(s, w, data, open, log);
+    device_close(&device);
+    return code;
+}
+
 static int run_one(struct settings *s, const struct world *w, worker_opener *open)
 {
     struct diag d = {0};
@@ -364,7 +399,7 @@ static int run_one(struct settings *s, const struct world *w, worker_opener *ope
     if (data && s->train.batch > data->shape.samples) {
         diag_error(&d, s->train.data, 0, NULL, "has %u samples, fewer than a batch of %u", data->shape.samples, s->train.batch);
     } else if (data) {
-        code = open_log(s, &log, &d) ? run_world(s, w, data, open, &log) : IO;
+        code = open_log(s, &log, &d) ? run_on_device(s, w, data, open, &log) : IO;
         if (!steplog_close(&log, &d) && code == OK) code = IO;
     }
     dataset_close(data);
@@ -427,7 +462,7 @@ int worker_main(int argc, char **argv, worker_opener *open)
                   .resume = TRAIN_RESUME_NEWEST, .first_rank = -1, .stop = &asked_to_stop},
         .comm = {.timeout_ns = COMM_TIMEOUT_NS,
                  .rendezvous = {.timeout_ns = RENDEZVOUS_TIMEOUT_NS, .last_call_ns = RENDEZVOUS_LAST_CALL_NS}},
-        .log = "-", .log_every = 1, .restarts = 3, .samples = 10000, .features = 32, .classes = 4, .noise = 0.5};
+        .log = "-", .log_every = 1, .restarts = 3, .samples = 10000, .features = 32, .classes = 4, .noise = 0.5, .shape = {8, 4096, 4096}};
     char doc[sizeof summary + sizeof details + 1];
     const struct argp argp = {option_table, parse, NULL, doc, NULL, NULL, NULL};
     setlocale(LC_NUMERIC, "C");

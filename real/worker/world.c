@@ -268,10 +268,19 @@ static bool matches(const struct reading *r, const struct kind *k)
     return false;
 }
 
+/* Which GPU it takes hangs on it, and no more: what is no number is passed over. */
+static void read_local_rank(const struct reading *r)
+{
+    const char *name, *text = one_of(r, (const char *const[2]){"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"}, &name);
+    int64_t x;
+    if (text && !units_parse_int64(text, &x) && x >= 0 && x < WORLD_SIZE_MAX) r->world->local_rank = (int)x;
+}
+
 bool world_read(char *const environment[], struct arena *arena, struct world *w, struct diag *d)
 {
     struct reading r = {environment, arena, w, d};
-    *w = (struct world){"none", 0, 1, 1, "127.0.0.1", WORLD_PORT, 1, 0};
+    *w = (struct world){"none", 0, 1, 1, "127.0.0.1", WORLD_PORT, 1, 0, 0};
+    read_local_rank(&r);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (matches(&r, &kinds[i])) {
             w->kind = kinds[i].name;
@@ -284,6 +293,7 @@ struct world world_of_local_rank(const struct world *w, int local_rank)
 {
     struct world one = *w;
     one.local_ranks = 1;
+    one.local_rank = local_rank;
     if (one.rank != WORLD_ANY_RANK) one.rank += local_rank;
     return one;
 }

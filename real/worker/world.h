@@ -48,6 +48,7 @@ struct world {
     const char *master;
     int port;
     int local_ranks;  /* that this process stands for and must start; 1: it is one. `rank` is the first's. */
+    int local_rank;   /* among those of its node; 0 where it is not told */
     int max_restarts; /* how often it may start them again */
 };
 

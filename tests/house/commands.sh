@@ -156,6 +156,14 @@ expect 0 '"activation_bytes"' "" calibrate step --train "$steps" -o -
 expect 0 "" "" calibrate step --train "$steps" -o "$out/kernels.json"
 expect 0 "llm-foundry" "" profiles kernels
 expect 2 "" "train CSV is missing" calibrate step
+mkdir "$out/no-cuda"
+echo '{ "trainyard": 1, "name": "one", "cluster": { "nodes": [{ "group": "n", "count": 1, "gpus": 1 }] }, "live": {},
+  "workload": { "jobs": [{ "id": "a", "submit": "0s", "replicas": 1, "gpus": 1, "steps": 3, "step": { "compute": "1ms" } }] },
+  "approaches": { "operator": { "lifecycle": "training-operator-v1", "admission": "fifo" } } }' >"$out/one.json"
+TRAINYARD_CUDA_LIB=$out/no-cuda expect 4 "" "no GPU: the CUDA runtime cannot be loaded" calibrate gpu -o "$out/measured"
+TRAINYARD_CUDA_LIB=$out/no-cuda expect 4 "" "no GPU: the CUDA runtime cannot be loaded" run "$out/one.json" --on gpu -o "$out/on-gpu"
+[ ! -e "$out/on-gpu" ] || complain "run --on gpu without a GPU begins a run"
+expect 2 "" "duration such as 90s" calibrate gpu --time soon
 expect 2 "" "--train takes one table" calibrate step --train "$steps" --train "$out/brief.csv" --predict "$steps"
 expect 2 "" "--predict takes one table" calibrate placements --train "$steps" --predict "$out/brief.csv" --predict "$steps"
 expect 3 "" "cannot read: Is a directory" calibrate step --train "$out" --predict "$steps"

@@ -50,6 +50,22 @@ RANK=1 expect 3 "" "environment: WORLD_SIZE: is not set" $data
 RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 expect 4 '"join"' "cannot reach the meeting place" $data --rendezvous-timeout 200ms
 RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 expect 4 '"join"' "1 of 2 ranks came in time" $data --rendezvous-timeout 200ms
 
+# A GPU is asked for where there is none; with the stub in place of the libraries the worker trains on it.
+mkdir "$out/no-cuda" "$out/cuda"
+TRAINYARD_CUDA_LIB=$out/no-cuda expect 4 "" "no GPU: the CUDA runtime cannot be loaded" $data --device gpu
+expect 2 "" "nccl needs --device gpu" $data --transport nccl
+expect 2 "" "LAYERS,WIDTH,TOKENS" $data --gpu-shape 8,4096
+if [ -e build/tests/real/gpu/stub_cuda.so ]; then
+    for name in libcudart.so.13 libcublas.so.13 libnvidia-ml.so.1; do ln -s "$PWD/build/tests/real/gpu/stub_cuda.so" "$out/cuda/$name"; done
+    export TRAINYARD_CUDA_LIB=$out/cuda
+    STUB_CUDA=cudaGetDeviceCount=35 expect 4 "" "no GPU: there is no driver" $data --device gpu
+    STUB_CUDA=cudaMalloc=2 expect 4 "" "cudaMalloc: out of memory (2)" $data --device gpu
+    STUB_CUDA=cublasGemmEx=13 expect 4 '"start"' "cublasGemmEx: execution failed" $data --device gpu
+    expect 4 "" "no GPU: NCCL cannot be loaded" $data --device gpu --transport nccl
+    expect 0 '"event": "gpu".*"power_w": 650' "" $data --device gpu --steps 5 --batch 100 --gpu-shape 2,256,512
+    unset TRAINYARD_CUDA_LIB
+fi
+
 # Checkpoints: resumed from, rolled back to, of another model, damaged.
 saved="$data --batch 100 --every 10 --keep 9 --checkpoint $out/saved --log-every 1000"
 weights() { sed -n 's/.*"weights": "\([0-9a-f]*\)".*/\1/p' "$out/stdout"; }

@@ -68,7 +68,7 @@ static void prepare(struct joiner *j, int n, int size, int min_size)
     int port = free_port();
     memset(j, 0, (size_t)n * sizeof *j);
     for (int i = 0; i < n; i++) {
-        j[i].world = (struct world){"test", i, size, min_size, "127.0.0.1", port, 1, 0};
+        j[i].world = (struct world){"test", i, size, min_size, "127.0.0.1", port, 1, 0, 0};
         j[i].options = (struct rendezvous_options){seconds(20), milliseconds(300), 1};
     }
 }
