@@ -4,6 +4,7 @@
 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
+import re
 from datetime import datetime, timezone
 
 from observed import PATHS
@@ -111,5 +112,16 @@ def act(api, watches, a):
 
 
 def live_name(watches, name):
-    """Names that a controller draws at random: JOB-ROLE-N of the simulator is the Nth such pod in the order of creation."""
-    return name
+    """KubeRay draws names at random: JOB-ROLE-N of the simulator is the Nth such pod there is, in the order of creation."""
+    m = re.fullmatch(r"(.+)-(head|worker|submitter)-(\d+)", name)
+    if watches.latest("pods", name) or not m:
+        return name
+    job, role, number = m.groups()
+    there = {}
+    for _, what, o in watches.events["pods"]:
+        labels = o["metadata"].get("labels", {})
+        if what == "DELETED":
+            there.pop(o["metadata"]["name"], None)
+        elif labels.get("job-name") == job if role == "submitter" else labels.get("ray.io/node-type") == role:
+            there[o["metadata"]["name"]] = True
+    return list(there)[int(number)] if int(number) < len(there) else name

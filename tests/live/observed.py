@@ -88,10 +88,10 @@ def evicted_by(evicted, preempted, by_uid):
 
 
 def of_conditions(events, told):
-    """Conditions that changed, by object; `told` gives the text of one."""
+    """Conditions that changed, by object (a RayJob's cluster counts as the job); `told` gives the text of one."""
     before = {}
     for t, what, o in events:
-        name, uid = o["metadata"]["name"], o["metadata"]["uid"]
+        name, uid = owner(o) or o["metadata"]["name"], o["metadata"]["uid"]
         then, now = before.get(uid, {}), conditions_of(o)
         # In the order in which the controller lists them; what it took away comes last.
         for kind, c in now.items():
@@ -131,14 +131,37 @@ def decisions(watches, begin):
 
 
 def environment(watches):
-    """By pod: its first container's variables, and its init containers with their commands, as `explain --env` shows them."""
+    """By pod: (name as `explain --env` says it, what it shows of such a pod). Random letters are written xxxxx, as there."""
     out = {}
     for _, _, o in watches.events["pods"]:
-        spec = o["spec"]
-        lines = [f"  {v['name']}={v.get('value', '')}" for v in spec["containers"][0].get("env", [])]
-        for c in spec.get("initContainers", []):
-            lines.append(f" init container {c['name']} ({c['image']})")
-            command = c.get("command", [])
-            lines.append("  " + " ".join(command[:2]) + f" '{command[2]}'" if command[:2] == ["sh", "-c"] else "  " + " ".join(command))
-        out[o["metadata"]["name"]] = lines
+        labels, name = o["metadata"].get("labels", {}), o["metadata"]["name"]
+        if "ray.io/node-type" in labels:
+            out[name] = ray_pod(o, labels)
+        elif "training.kubeflow.org/job-name" in labels:
+            out[name] = (name, torch_pod(o))
     return out
+
+
+def variables(container):
+    for v in container.get("env", []):
+        field = v.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
+        yield f"  {v['name']}=" + (f"(field {field})" if field else v.get("value", ""))
+
+
+def torch_pod(o):
+    lines = list(variables(o["spec"]["containers"][0]))
+    for c in o["spec"].get("initContainers", []):
+        shell, option, script = c["command"]
+        lines += [f" init container {c['name']} ({c['image']})", f"  {shell} {option} '{script}'"]
+    return "\n".join(lines)
+
+
+def ray_pod(o, labels):
+    cluster, group = labels["ray.io/cluster"], labels["ray.io/group"]
+    told = re.sub(r"-[a-z0-9]{5}$", "-xxxxx", cluster) if labels["ray.io/originated-from-crd"] == "RayJob" else cluster
+    c = o["spec"]["containers"][0]
+    lines = [*variables(c), " command", f"  {' '.join(c['command'])} '{c['args'][0]}'"]
+    for i in o["spec"].get("initContainers", []):
+        lines += [f" init container {i['name']}", *variables(i), " command", f"  {i['args'][0]}"]
+    name = f"{told}-head" if labels["ray.io/node-type"] == "head" else f"{told}-{group}-worker-xxxxx"
+    return name, "\n".join(lines).replace(cluster, told).rstrip()

@@ -16,11 +16,13 @@ SPDX-License-Identifier: GPL-3.0-or-later
 """
 import argparse
 import json
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from itertools import zip_longest
 from pathlib import Path
 
 import actions
@@ -40,6 +42,8 @@ def resources_of(scenario):
     kinds = {manifests.PLURAL[o["kind"]] for _, o in manifests.jobs(scenario)}
     if any(o["kind"] == "ClusterQueue" for o in manifests.setup(scenario)):
         kinds.add("workloads")
+    if "rayjobs" in kinds:
+        kinds.add("rayclusters")
     return kinds | {"pods"}
 
 
@@ -140,9 +144,12 @@ def compare_order(sim, live, until):
 
 
 def compare_conditions(sim, live, until):
-    """The conditions of each job, in order."""
-    for job in sorted({d[1] for d in sim + live}):
-        mine, other = ([d for d in ds if d[1] == job and d[0] < until - EDGE_S] for ds in (sim, live))
+    """The conditions of each job, in order; a RayJob's own status apart from its cluster's conditions."""
+    def stream(d):
+        return d[1], d[3].startswith("JobDeploymentStatus")
+    for of in sorted({stream(d) for d in sim + live}):
+        job = of[0]
+        mine, other = ([d for d in ds if stream(d) == of and d[0] < until - EDGE_S] for ds in (sim, live))
         for i in range(max(len(mine), len(other))):
             a, b = (ds[i] if i < len(ds) else None for ds in (mine, other))
             if not a or not b or a[3] != b[3]:
@@ -150,17 +157,20 @@ def compare_conditions(sim, live, until):
                 break
 
 
-def compare_environment(trainyard, run, names, live):
-    for name in names:
-        told = subprocess.run([trainyard, "explain", "--env", run, name], capture_output=True, text=True)
-        if told.returncode:
-            continue  # this kind has none
-        for block in told.stdout.split("\n\n"):
-            pod, *lines = block.rstrip("\n").split("\n")
-            pod = pod.removeprefix("pod ").rstrip()
-            if pod in live and lines != live[pod]:
-                wrong = next((f"simulated {a!r}, real {b!r}" for a, b in zip(lines, live[pod]) if a != b), "one has more lines")
-                yield f"environment of {pod}: {wrong}"
+def told_environment(trainyard, run, job):
+    """What `explain --env` says of a job's pods, by name; nothing where the kind has none."""
+    told = subprocess.run([trainyard, "explain", "--env", run, job], capture_output=True, text=True)
+    blocks = re.split(r"^pod (\S+).*\n", told.stdout, flags=re.MULTILINE)[1:] if told.returncode == 0 else []
+    return {name: text.rstrip() for name, text in zip(blocks[::2], blocks[1::2])}
+
+
+def compare_environment(told, live):
+    for pod, (name, text) in sorted(live.items()):
+        if name not in told:
+            yield f"environment of {pod}: explain --env has no such pod"
+        elif told[name] != text:
+            a, b = next((a, b) for a, b in zip_longest(told[name].split("\n"), text.split("\n"), fillvalue="nothing") if a != b)
+            yield f"environment of {pod}: simulated {a!r}, real {b!r}"
 
 
 def error_of_admission(sim, live):
@@ -190,11 +200,13 @@ def one(api, options, path, approach):
     queued = any(o["kind"] == "ClusterQueue" for o in manifests.setup(scenario))
     wrong = list(compare_order(about(sim, False), about(live, False), until)) if queued else []
     wrong += compare_conditions(about(sim, True), about(live, True), until)
-    wrong += compare_environment(options.trainyard, run, [o["metadata"]["name"] for _, o in manifests.jobs(scenario)], observed.environment(watches))
+    environments = observed.environment(watches)
+    told = {k: v for _, o in manifests.jobs(scenario) for k, v in told_environment(options.trainyard, run, o["metadata"]["name"]).items()}
+    wrong += compare_environment(told, environments)
     n = {what: sum(d[2] == what for d in live) for what in ("admitted", "evicted", "condition")}
-    told = f"{n['admitted']} admissions, {n['evicted']} evictions, {n['condition']} conditions"
+    summary = f"{n['admitted']} admissions, {n['evicted']} evictions, {n['condition']} conditions, {len(environments)} environments"
     error = error_of_admission(sim, live) if queued else None
-    return wrong, told if error is None else f"{told}; admission within {error:.2f} s (median)"
+    return wrong, summary if error is None else f"{summary}; admission within {error:.2f} s (median)"
 
 
 def main():
