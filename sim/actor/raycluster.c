@@ -529,7 +529,10 @@ static int64_t reconcile(struct reconciler *q, struct work_item *w)
     }
     struct ray_pod *p = rc->leaving;
     rc->leaving = NULL;
-    if (p && !p->pod->terminating) delete_pod(rc, p);
+    if (p && !p->pod->terminating) {
+        delete_pod(rc, p);
+        if (!rc->head) rc->head_left = false; /* one that has ended goes at once, and the cache has seen it go by the status */
+    }
     return steps[rc->at](rc);
 }
 

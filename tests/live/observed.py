@@ -1,7 +1,7 @@
 """observed.py - what a watch shows of real controllers, as decisions.
 
     watches = Watches(api, ["workloads", "pods", ...]); ...; watches.stop()
-    decisions(watches, begin), pods(watches), environment(watches)
+    decisions(watches, begin, ids), pods(watches, begin, ids), environment(watches)
 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
@@ -121,22 +121,60 @@ def with_reason(c):
     return f"{c['type']}={c['status']} {c.get('reason', '')}"
 
 
-def decisions(watches, begin):
-    """(seconds since begin, job, what, detail), in order."""
+def decisions(watches, begin, ids):
+    """(seconds since begin, job, what, detail), in order; ids: the scenario's names of jobs by those of their objects."""
     e = watches.events
     found = [*of_workloads(e.get("workloads", [])), *of_conditions(e.get("jobs", []), plain),
              *of_conditions(e.get("pytorchjobs", []), plain), *of_conditions(e.get("rayclusters", []), with_reason),
              *of_ray_jobs(e.get("rayjobs", []))]
-    return sorted(((t - begin, *rest) for t, *rest in found), key=lambda d: d[0])
+    return sorted(((t - begin, ids[job], *rest) for t, job, *rest in found), key=lambda d: d[0])
 
 
-def environment(watches):
+def place_of(o, ids, of_job):
+    """(job, role, index) of a pod; KubeRay's and a Job's have no index that counts. `of_job`: the role of a Job's pods."""
+    labels = o["metadata"].get("labels", {})
+    if "training.kubeflow.org/job-name" in labels:
+        return ids[labels["training.kubeflow.org/job-name"]], labels["training.kubeflow.org/replica-type"], int(labels["training.kubeflow.org/replica-index"])
+    if "ray.io/node-type" in labels:
+        cluster = labels["ray.io/cluster"]
+        return ids.get(cluster) or ids[cluster.rsplit("-", 1)[0]], labels["ray.io/node-type"], 0
+    return ids[labels["job-name"]], of_job, 0
+
+
+def mark(o, what):
+    """What of a pod's state is no passing one, as simulated.mark says it."""
+    status = o.get("status", {})
+    containers = status.get("containerStatuses") or []
+    if status.get("phase") == "Succeeded":
+        return "succeeded"
+    if status.get("phase") == "Failed":
+        ended = [c["state"]["terminated"]["exitCode"] for c in containers if "terminated" in c.get("state", {})]
+        return f"failed {ended[0]}" if ended else "evicted"
+    if what == "DELETED":
+        return "deleted"
+    if conditions_of(o).get("Ready", {}).get("status") == "True":
+        return f"ready {sum(c['restartCount'] for c in containers)}"
+    return None
+
+
+def pods(watches, begin, ids):
+    """The lives of all pods, as simulated.pods tells them."""
+    lives, of_job = {}, "submitter" if "rayjobs" in watches.events else "pod"
+    for t, what, o in watches.events["pods"]:
+        life = lives.setdefault(o["metadata"]["uid"], (*place_of(o, ids, of_job), []))[3]
+        m = mark(o, what)
+        if m and (not life or life[-1][1] != m):
+            life.append((t - begin, m))
+    return list(lives.values())
+
+
+def environment(watches, ids):
     """By pod: (name as `explain --env` says it, what it shows of such a pod). Random letters are written xxxxx, as there."""
     out = {}
     for _, _, o in watches.events["pods"]:
         labels, name = o["metadata"].get("labels", {}), o["metadata"]["name"]
         if "ray.io/node-type" in labels:
-            out[name] = ray_pod(o, labels)
+            out[name] = ray_pod(o, labels, labels["ray.io/cluster"] not in ids)
         elif "training.kubeflow.org/job-name" in labels:
             out[name] = (name, torch_pod(o))
     return out
@@ -156,9 +194,9 @@ def torch_pod(o):
     return "\n".join(lines)
 
 
-def ray_pod(o, labels):
+def ray_pod(o, labels, drawn):
     cluster, group = labels["ray.io/cluster"], labels["ray.io/group"]
-    told = re.sub(r"-[a-z0-9]{5}$", "-xxxxx", cluster) if labels["ray.io/originated-from-crd"] == "RayJob" else cluster
+    told = re.sub(r"-[a-z0-9]{5}$", "-xxxxx", cluster) if drawn else cluster
     c = o["spec"]["containers"][0]
     lines = [*variables(c), " command", f"  {' '.join(c['command'])} '{c['args'][0]}'"]
     for i in o["spec"].get("initContainers", []):

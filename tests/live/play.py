@@ -8,8 +8,8 @@ approaches and up to its horizon, is run by the simulator; then its nodes, queue
 done as a kubelet or a user would, and until the horizon watches note what the controllers do. Scale of time and of size: 1.
 
 Compared, as far as either side has it: admissions with flavors and evictions with reason and preemptor, in order (those closer
-than TIE_S may be swapped: Kueue sends them from several goroutines); the conditions of each job, in order; the
-environment of each pod, byte for byte, with `trainyard explain --env`. A line a scenario; ends with 0, or 1 when one differs.
+than TIE_S may be swapped: Kueue sends them from several goroutines); the conditions of each job, in order; what becomes of each
+pod: ready, how often its container was restarted, how it ended, whether it was made anew; the environment of each pod, byte for byte, with `trainyard explain --env`. A line a scenario; ends with 0, or 1 when one differs.
 --keep leaves each scenario's run and both sides' decisions there.
 
 SPDX-License-Identifier: GPL-3.0-or-later
@@ -17,6 +17,7 @@ SPDX-License-Identifier: GPL-3.0-or-later
 import argparse
 import json
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -37,27 +38,31 @@ EDGE_S = 1.0  # what happens so close to the horizon may be seen on one side onl
 
 # ---- the real side
 
-def resources_of(scenario):
+def resources_of(m):
     """What is watched: the kinds of the scenario, and what their controllers make."""
-    kinds = {manifests.PLURAL[o["kind"]] for _, o in manifests.jobs(scenario)}
-    if any(o["kind"] == "ClusterQueue" for o in manifests.setup(scenario)):
+    kinds = {manifests.plural(o["kind"]) for _, o in m.jobs}
+    if has_queues(m):
         kinds.add("workloads")
     if "rayjobs" in kinds:
         kinds.add("rayclusters")
     return kinds | {"pods"}
 
 
-def play(api, scenario):
+def has_queues(m):
+    return any(o["kind"] == "ClusterQueue" for o in m.setup)
+
+
+def play(api, scenario, m):
     """Creates what the scenario has and does its script, at its times; (watches, time 0)."""
-    for o in [*manifests.nodes(scenario), *manifests.setup(scenario)]:
+    for o in [*m.nodes, *m.setup]:
         api.create(manifests.path_of(o), o)
-    for n in manifests.nodes(scenario):
+    for n in m.nodes:
         wait_until(lambda: ready(api.get(f"/api/v1/nodes/{n['metadata']['name']}")), "a node to be ready")
-    for o in manifests.setup(scenario):
+    for o in m.setup:
         if o["kind"] == "ClusterQueue":
             wait_until(lambda: active(api.get(f"{manifests.path_of(o)}/{o['metadata']['name']}")), "a queue to be active")
-    watches = observed.Watches(api, resources_of(scenario))
-    todo = [(t, lambda o=o: api.create(manifests.path_of(o), o)) for t, o in manifests.jobs(scenario)]
+    watches = observed.Watches(api, resources_of(m))
+    todo = [(t, lambda o=o: api.create(manifests.path_of(o), o)) for t, o in m.jobs]
     todo += [(a["at"], lambda a=a: actions.act(api, watches, a)) for a in scenario["faults"].get("script", [])]
     begin = time.monotonic()
     for t, do in sorted(todo, key=lambda x: x[0]):
@@ -88,10 +93,10 @@ def wait_until(done, what, limit_s=30):
         time.sleep(0.1)
 
 
-def clear(api, scenario):
+def clear(api, m):
     """Takes away what was created, and waits until it is gone."""
-    paths = [f"{manifests.path_of(o)}/{o['metadata']['name']}" for _, o in manifests.jobs(scenario)]
-    setup = [f"{manifests.path_of(o)}/{o['metadata']['name']}" for o in [*manifests.nodes(scenario), *manifests.setup(scenario)]]
+    paths = [f"{manifests.path_of(o)}/{o['metadata']['name']}" for _, o in m.jobs]
+    setup = [f"{manifests.path_of(o)}/{o['metadata']['name']}" for o in [*m.nodes, *m.setup]]
     for group in (paths, setup[::-1]):
         for path in group:
             try:
@@ -143,18 +148,49 @@ def compare_order(sim, live, until):
                 yield f"swapped: real {a[0]} {a[1]} before {b[0]} {b[1]}, simulated after"
 
 
+# What one side may show and the other not, since it lasts from one write to the next: the training operator's next write sometimes hides
+# a restart (3 of 19 recorded); KubeRay's cache sometimes has not the head that was just made.
+PASSING = [["Restarting=True", "Running=removed", "Running=True", "Restarting=removed"], ["HeadPodReady=False HeadPodNotFound"]]
+
+
+def without_passing(texts, passing, n):
+    """Without the first n of what is passing."""
+    i = 0
+    while n > 0 and i < len(texts):
+        if texts[i:i + len(passing)] == passing:
+            texts, n = texts[:i] + texts[i + len(passing):], n - 1
+        else:
+            i += 1
+    return texts
+
+
 def compare_conditions(sim, live, until):
     """The conditions of each job, in order; a RayJob's own status apart from its cluster's conditions."""
     def stream(d):
         return d[1], d[3].startswith("JobDeploymentStatus")
     for of in sorted({stream(d) for d in sim + live}):
-        job = of[0]
-        mine, other = ([d for d in ds if stream(d) == of and d[0] < until - EDGE_S] for ds in (sim, live))
-        for i in range(max(len(mine), len(other))):
-            a, b = (ds[i] if i < len(ds) else None for ds in (mine, other))
-            if not a or not b or a[3] != b[3]:
-                yield f"{job}, condition {i + 1}: simulated {text_of(a)}, real {text_of(b)}"
+        mine, other = ([d[3] for d in ds if stream(d) == of and d[0] < until - EDGE_S] for ds in (sim, live))
+        for passing in PASSING:
+            more = mine.count(passing[0]) - other.count(passing[0])
+            mine, other = without_passing(mine, passing, more), without_passing(other, passing, -more)
+        for i, (a, b) in enumerate(zip_longest(mine, other, fillvalue="nothing")):
+            if a != b:
+                yield f"{of[0]}, condition {i + 1}: simulated {a}, real {b}; simulated {mine}, real {other}"
                 break
+
+
+def compare_pods(sim, live, until, named):
+    """What became of the pods of each role, and where workers have names that last, of each of these."""
+    def lives(side):
+        out = {}
+        for job, role, index, life in side:
+            marks = ", ".join(m for t, m in life if t < until - EDGE_S)
+            out.setdefault((job, role, index if role == "master" or (role == "worker" and named) else 0), []).append(marks)
+        return {k: sorted(x for x in v if x) for k, v in out.items()}
+    mine, other = lives(sim), lives(live)
+    for place in sorted(mine.keys() | other.keys()):
+        if mine.get(place, []) != other.get(place, []):
+            yield f"pods {place}: simulated {mine.get(place)}, real {other.get(place)}"
 
 
 def told_environment(trainyard, run, job):
@@ -186,26 +222,30 @@ def error_of_admission(sim, live):
 def one(api, options, path, approach):
     """Plays a scenario under an approach; the differences, and a summary."""
     run = options.keep / f"{path.stem}-{approach}"
-    subprocess.run([options.trainyard, "run", path, "--approach", approach, "-o", run, "--record", "full", "--force"], check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(run, ignore_errors=True)
+    subprocess.run([options.trainyard, "run", path, "--approach", approach, "-o", run, "--record", "full"], check=True, stdout=subprocess.DEVNULL)
     scenario = json.loads((run / "scenario.json").read_text())
+    m = manifests.Manifests(options.trainyard, options.stack / "kubectl", path, approach, run / "manifests")
     try:
-        watches, begin = play(api, scenario)
+        watches, begin = play(api, scenario, m)
     finally:
-        clear(api, scenario)
+        clear(api, m)
+    (run / "events.json").write_text(json.dumps({r: [(t - begin, what, o) for t, what, o in e] for r, e in watches.events.items()}))
     until = scenario["run"]["horizon"]
-    sim, live = simulated.decisions(run, simulated.flavors(scenario)), observed.decisions(watches, begin)
+    sim, live = simulated.decisions(run, simulated.flavors(scenario)), observed.decisions(watches, begin, m.id)
     (run / "decisions.json").write_text(json.dumps({"simulated": sim, "real": live}, indent=0))
     def about(ds, condition):
         return [d for d in ds if (d[2] == "condition") == condition]
-    queued = any(o["kind"] == "ClusterQueue" for o in manifests.setup(scenario))
-    wrong = list(compare_order(about(sim, False), about(live, False), until)) if queued else []
+    wrong = list(compare_order(about(sim, False), about(live, False), until)) if has_queues(m) else []
     wrong += compare_conditions(about(sim, True), about(live, True), until)
-    environments = observed.environment(watches)
-    told = {k: v for _, o in manifests.jobs(scenario) for k, v in told_environment(options.trainyard, run, o["metadata"]["name"]).items()}
+    simulated_pods, real_pods = simulated.pods(run), observed.pods(watches, begin, m.id)
+    wrong += compare_pods(simulated_pods, real_pods, until, any(o["kind"] == "PyTorchJob" for _, o in m.jobs))
+    environments = observed.environment(watches, m.id)
+    told = {k: v for job in m.id.values() for k, v in told_environment(options.trainyard, run, job).items()}
     wrong += compare_environment(told, environments)
     n = {what: sum(d[2] == what for d in live) for what in ("admitted", "evicted", "condition")}
-    summary = f"{n['admitted']} admissions, {n['evicted']} evictions, {n['condition']} conditions, {len(environments)} environments"
-    error = error_of_admission(sim, live) if queued else None
+    summary = f"{n['admitted']} admissions, {n['evicted']} evictions, {n['condition']} conditions, {len(real_pods)} pods, {len(environments)} environments"
+    error = error_of_admission(sim, live) if has_queues(m) else None
     return wrong, summary if error is None else f"{summary}; admission within {error:.2f} s (median)"
 
 

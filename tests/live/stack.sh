@@ -5,7 +5,7 @@
 #     tests/live/stack.sh stop DIR
 #     tests/live/stack.sh sweep          stops the stacks whose owner has gone
 #
-# DIR must not exist; it gets the certificates, the data, a log and a pid file a process, and DIR/admin.kubeconfig. etcd,
+# DIR must not exist; it gets the certificates, the data, a log and a pid file a process, DIR/admin.kubeconfig and DIR/kubectl. etcd,
 # kube-apiserver, kube-controller-manager and kube-scheduler always start; `start` returns when pods can be created, nodes
 # are played (kwok) and the controllers asked for serve. Each stack takes a block of 20 ports of its own, so that several
 # run side by side; which blocks are taken, and by whom, stands in a registry in TMPDIR. A process is stopped only when pid and
@@ -261,6 +261,7 @@ start() {
     flock -u 9
     (certificates) >"$dir/certificates.log" 2>&1 || fail "no certificates: $dir/certificates.log"
     for part in admin kube-controller-manager kube-scheduler; do kubeconfig $part; done
+    ln -s "$kubectl" "$dir/kubectl"
     start_etcd
     start_apiserver
     start_kcm

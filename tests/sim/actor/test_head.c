@@ -1,0 +1,76 @@
+/* test_head.c - what a RayCluster shows of a head that ends.
+ *
+ * Expected: KubeRay 1.6.0 on played nodes (tests/live/kuberay/head-ends.json). A head that has failed or was evicted goes at
+ * once when it is deleted, so the status of that reconcile finds none; one that is deleted while it runs takes its time.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/str.h"
+#include "sim/kube/kube.h"
+#include "sim/simulate.h"
+
+static void on_condition(void *ctx, struct kube *k, const struct job *j, const char *type, const char *status, const char *reason,
+                         const char *message)
+{
+    (void)k, (void)j, (void)message;
+    if (sim_now(kube_sim(k)) >= 5000000000 && !strcmp(type, "HeadPodReady")) str_printf(ctx, "%s %s; ", status, reason);
+}
+
+/* HeadPodReady from 5 s on, when the head's pod is acted on. */
+static void play(const char *action, struct str *told)
+{
+    struct kube_observer observer = {.condition = on_condition, .ctx = told};
+    struct sim_result result = {0};
+    struct str text = {0};
+    struct diag d = {0};
+    char *error = NULL;
+    str_printf(&text, "{ \"trainyard\": 1, \"name\": \"head\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 3, \"gpus\": 8 } ] },"
+                      "\"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"RayCluster\", \"replicas\": 2, \"gpus\": 8 } ] },"
+                      "\"faults\": { \"script\": [ { \"at\": \"5s\", \"target\": \"pod/j-head-0\", \"action\": \"%s\" } ] },"
+                      "\"approaches\": { \"a\": { \"lifecycle\": \"ray-train-v2\", \"stack\": { \"kubelet.container-start\": \"120ms\","
+                      "\"kubelet.pod-delete\": \"320ms\", \"kuberay.readiness-initial\": 0, \"kuberay.wait-gcs-poll\": 0, \"ray.start\": 0,"
+                      "\"kuberay.dashboard-reachable\": false } } }, \"run\": { \"horizon\": \"20s\" } }", action);
+    struct scenario *s = scenario_parse("head", str_text(&text), text.n, NULL, &d);
+    diag_print(&d, stderr);
+    assert_non_null(s);
+    struct sim *sim = sim_create(s, &(struct sim_options){.dir = NULL}, &error);
+    kube_observe(sim->kube, &observer);
+    while (sim_step(sim)) {}
+    kube_observe(sim->kube, NULL);
+    assert_true(sim_close(sim, &result));
+    sim_result_free(&result);
+    scenario_free(s);
+    str_free(&text);
+    diag_free(&d);
+}
+
+static void head(void **state)
+{
+    static const char at_once[] = "False HeadPodNotFound; False Unknown; True HeadPodRunningAndReady; ";
+    static const char slowly[] = "False Unknown; True HeadPodRunningAndReady; ";
+    static const struct { const char *action, *told; } rows[] = {{"pod-failed", at_once}, {"pod-evicted", at_once}, {"pod-deleted", slowly}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct str told = {0};
+        play(rows[i].action, &told);
+        assert_string_equal(str_text(&told), rows[i].told);
+        str_free(&told);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(head)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
