@@ -27,6 +27,8 @@ P
 
 "$bin/trainyard" run scenarios/demo.json -q -F -r jobs -o "$runs/demo-12" >/dev/null # all replications, for intervals
 
+"$bin/trainyard" run scenarios/demo.json -q -F -n 4 -r full -o "$runs/demo-4" >/dev/null # for the grid
+
 demo="$runs/demo/operator $runs/demo/actor"
 # A rack and a job pinned, two bookmarks, and what lies between two cursors; then the lists over that.
 cat >"$out/measure.keys" <<'K'
@@ -65,6 +67,9 @@ for theme in light dark contrast; do
         for view in gantt map curves ledger events; do
             picture "$view" "$size" "$theme" --view "$view" --at 2d $demo
         done
+        for view in gantt map curves events; do
+            picture "grid-$view" "$size" "$theme" --all --view "$view" --at 2d "$runs/demo-4"
+        done
         picture compare "$size" "$theme" --view compare "$runs/demo-12"
         picture gantt-day "$size" "$theme" --view gantt --range 2d:2d6h --at 2d3h $demo
         picture job "$size" "$theme" --view job --select job:base "$runs/llm-training/packed" "$runs/llm-training/spread"
@@ -75,6 +80,7 @@ done
 if [ -n "$docs" ]; then
     mkdir -p "$docs"
     for name in gantt map curves ledger events job; do cp "$out/$name-light-1280x800.png" "$docs/$name.png"; done
+    cp "$out/grid-gantt-light-1280x800.png" "$docs/grid.png"
     cp "$out/gantt-day-dark-1280x800.png" "$docs/gantt-day.png"
     cp "$out/measure-light-1280x800.png" "$docs/measure.png"
     cp "$out/compare-light-2560x1440.png" "$docs/compare.png"

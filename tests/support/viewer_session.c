@@ -27,7 +27,7 @@
 void session_restart(struct session *s, bool animate)
 {
     ui_destroy(s->ui);
-    s->ui = ui_create(s->scenes, s->n, s->text, &(struct ui_options){.font_scale = 1, .animate = animate});
+    s->ui = ui_create(s->scenes, s->n, s->text, &(struct ui_options){.font_scale = 1, .animate = animate, .grid = s->grid});
     cJSON_Delete(s->dump);
     s->dump = NULL;
 }
@@ -45,6 +45,7 @@ struct session *session_open(const struct session_plan *p)
         if (!s->scenes[s->n]) fprintf(stderr, "%s\n", err);
         assert_non_null(s->scenes[s->n]);
     }
+    s->grid = p->grid;
     session_restart(s, p->animate);
     return s;
 }

@@ -19,16 +19,17 @@
 #include "viz/ui/ui.h"
 
 struct session_plan {
-    const char *scenario[UI_MAX_RUNS];  /* of the second run: NULL, the same */
-    const char *approach[UI_MAX_RUNS];
+    const char *scenario[UI_ALL_RUNS];  /* of the second run: NULL, the same */
+    const char *approach[UI_ALL_RUNS];
     unsigned n;
-    bool animate;
+    bool animate, grid;
 };
 
 struct session {
-    char dir[UI_MAX_RUNS][64];
-    struct scene *scenes[UI_MAX_RUNS];
+    char dir[UI_ALL_RUNS][64];
+    struct scene *scenes[UI_ALL_RUNS];
     unsigned n;
+    bool grid;
     struct text_engine *text;
     struct ui *ui;
     cJSON *dump; /* NULL: to be made anew */

@@ -27,7 +27,7 @@ A=$out/demo/operator/0
 expect 0 "Usage: " --help
 expect 0 "trainyard-view 0." --version
 expect 2 "RUN is missing"
-expect 2 "not more" a b c
+expect 2 "not more" $(seq 17)
 expect 2 "WIDTHxHEIGHT" "$A" --size 10
 expect 2 "there is no such view" "$A" --view pie
 expect 2 "light, dark or contrast" "$A" --theme blue
@@ -55,6 +55,10 @@ for call in "--print-man" "$A --dump-state json"; do # a full disk
 done
 
 expect 0 '"title": "demo - actor, replication 1"' "$out/demo" --replication 1 --dump-state json
+expect 0 '"all_runs": 4' --all "$out/demo" --dump-state json
+expect 0 '"name": "actor, replication 1"' --all "$out/demo" --dump-state json
+expect 0 '"show": "both"' --all "$out/demo" --show pair --dump-state json
+expect 0 '2 of 4 runs are shown, 1 of each approach' --all "$out/demo" "$out/demo" "$out/demo" "$out/demo" "$out/demo" --dump-state json
 expect 0 '"from_s": 97200,' "$A" --range "1d 03:00..1d 06:00" --dump-state json
 expect 0 '"to_s": 21600,' "$A" --range 0:6h --dump-state json
 expect 0 '"to_s": 14400,' "$A" --range 01:00:04:00 --dump-state json

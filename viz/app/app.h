@@ -18,9 +18,11 @@
 enum { EXIT_OK = 0, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_IO = 4 };
 
 struct app_options {
-    const char *runs[UI_MAX_RUNS];
+    const char *runs[UI_ALL_RUNS];
     unsigned n_runs;
     int64_t replication;
+    bool all;              /* replications */
+    enum { SHOW_AS_FITS, SHOW_GRID, SHOW_PAIR } show;
     const char *screenshot, *script, *view, *select, *dump_on_quit, *filter, *export, *frames;
     bool dump_state, follow, still, print_man, print_completion; /* still: --no-animation */
     unsigned w, h, theme;
@@ -33,8 +35,9 @@ extern const struct argp app_argp;
 
 /* The runs that are shown. With an error: n is 0, `error` says why (to free), `code` is the exit code. */
 struct app_runs {
-    struct scene *scenes[UI_MAX_RUNS];
+    struct scene *scenes[UI_ALL_RUNS];
     unsigned n;
+    char *left_out; /* what there is beside them, in words; NULL: nothing. To free */
     char *error;
     int code;
 };

@@ -21,7 +21,7 @@
 /* ---- arguments ---- */
 
 enum { KEY_SIZE = 0x100, KEY_VIEW, KEY_AT, KEY_RANGE, KEY_SELECT, KEY_THEME, KEY_SCRIPT, KEY_DUMP, KEY_DUMP_ON_QUIT, KEY_FOLLOW, KEY_STILL, KEY_MAN,
-       KEY_REPLICATION, KEY_FONT, KEY_FILTER, KEY_BY_JOB, KEY_EXPORT, KEY_FRAMES, KEY_EVERY, KEY_COUNT, KEY_COMPLETION };
+       KEY_REPLICATION, KEY_FONT, KEY_FILTER, KEY_BY_JOB, KEY_EXPORT, KEY_FRAMES, KEY_EVERY, KEY_COUNT, KEY_COMPLETION, KEY_ALL, KEY_SHOW };
 
 static const struct argp_option options[] = {
     {"screenshot", 's', "FILE", 0, "Write a picture (.png, .svg, .pdf) instead of opening a window", 0},
@@ -39,6 +39,8 @@ static const struct argp_option options[] = {
     {"theme", KEY_THEME, "NAME", 0, "light, dark or contrast (default: light)", 0},
     {"font-size", KEY_FONT, "PX", 0, "Size of type (default: 12)", 0},
     {"replication", KEY_REPLICATION, "N", 0, "Of a tree of runs, show this replication (default: 0)", 0},
+    {"all", KEY_ALL, 0, 0, "Of trees of runs, show all approaches and replications, up to 16 runs", 0},
+    {"show", KEY_SHOW, "grid|pair", 0, "Begin with all runs in a grid, or with A over B (default: the grid where there are more than two)", 0},
     {"follow", KEY_FOLLOW, 0, 0, "Read on while the runs grow", 0},
     {"no-animation", KEY_STILL, 0, 0, "\"Run until\" jumps instead of playing", 0},
     {"script", KEY_SCRIPT, "FILE", 0, "Play keys, clicks and screenshots from a file (-: stdin) instead of opening a window", 0},
@@ -128,6 +130,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_COUNT: o->count = (int64_t)number_parse("--count", arg, 1, FRAMES_MOST, state); return 0;
     case KEY_REPLICATION: o->replication = (int64_t)number_parse("--replication", arg, 0, UINT32_MAX, state); return 0;
+    case KEY_ALL: o->all = true; return 0;
+    case KEY_SHOW:
+        if (strcmp(arg, "grid") != 0 && strcmp(arg, "pair") != 0) argp_error(state, "--show %s: grid or pair is needed", arg);
+        o->show = arg[0] == 'g' ? SHOW_GRID : SHOW_PAIR;
+        return 0;
     case KEY_FOLLOW: o->follow = true; return 0;
     case KEY_STILL: o->still = true; return 0;
     case KEY_SCRIPT: o->script = arg; return 0;
@@ -139,7 +146,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MAN: o->print_man = true; return 0;
     case KEY_COMPLETION: o->print_completion = true; return 0;
     case ARGP_KEY_ARG:
-        if (o->n_runs == UI_MAX_RUNS) argp_error(state, "two runs can be shown, not more");
+        if (o->n_runs == UI_ALL_RUNS) argp_error(state, "%d runs can be shown, not more", UI_ALL_RUNS);
         o->runs[o->n_runs++] = arg;
         return 0;
     case ARGP_KEY_END: end_check(o, state); return 0;
@@ -148,9 +155,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp app_argp = {
-    options, parse, "RUN [RUN2]",
+    options, parse, "RUN...",
     "Look at runs of trainyard: who held which GPU when, queues and ledgers over time, why jobs waited, and how two runs of the same jobs "
-    "differ. RUN is the directory of a run, or a tree of runs: then the first two approaches become A and B.\v"
+    "differ. RUN is the directory of a run, or a tree of runs: then its approaches are shown. The first two runs are A and B, which comparisons are "
+    "between; more than two are shown in a grid, from which A and B can be chosen.\v"
     "`?` in the window lists the keys; trainyard-view(1) has them too.\n"
     "Exit: 0 ok, 2 wrong usage, 3 no run or a bad one, 4 a file or the display failed.\n"
     "Example: trainyard run scenarios/demo.json -n 1 -r full -o out && trainyard-view out",
@@ -226,7 +234,9 @@ static int show(const struct app_options *o, struct app_runs *runs, const struct
     if (runs->error) fail(runs->code, "%s", runs->error);
     if (runs->error && !window) return runs->code;
     for (unsigned i = 0; i < runs->n; i++) tell_notes(runs->scenes[i]->notes);
-    struct ui_options uo = {o->theme, (float)o->font_scale, o->follow, window && !o->still, runs->error};
+    struct ui_options uo = {.theme = o->theme, .font_scale = (float)o->font_scale, .follow = o->follow, .animate = window && !o->still, .error = runs->error,
+                            .left_out = runs->left_out, .grid = o->show == SHOW_AS_FITS ? runs->n > 2 : o->show == SHOW_GRID};
+    if (runs->left_out) fprintf(stderr, "trainyard-view: %s\n", runs->left_out);
     struct ui *u = ui_create(runs->scenes, runs->n, text, &uo);
     if (ui_differ(u)) fprintf(stderr, "trainyard-view: %s\n", ui_differ(u));
     int code = apply(u, o);

@@ -1,10 +1,12 @@
-/* open.c - RUN directories to scenes: one or two leaves, or a tree whose first two approaches become A and B.
+/* open.c - RUN directories to scenes: leaves, or trees of which one replication of each approach is taken, or all.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -54,43 +56,77 @@ static void add(struct app_runs *r, const char *dir)
         fail(r, EXIT_INPUT, err);
 }
 
-/* Of one tree: the first `most` approaches that have the replication. */
-static void add_tree(struct app_runs *r, const struct app_options *o, const char *dir, unsigned most)
+/* What of a tree is asked for, in its order: by approach, then replication. */
+struct chosen {
+    ARRAY(struct leaf) v;
+    unsigned approaches;
+    struct arena arena;
+};
+
+static void choose(struct chosen *c, const struct app_options *o, const struct run_list *list)
+{
+    const char *last = NULL;
+    bool first_only = o->n_runs > 1 && !o->all; /* of several trees */
+    for (size_t i = 0; i < list->n; i++) {
+        struct leaf l;
+        leaf_read(&c->arena, list->dirs[i], &l);
+        bool same = last && strcmp(last, l.approach) == 0, asked = o->all || list->n == 1 || (l.replication == o->replication && !same);
+        if (!asked || (first_only && c->v.n)) continue;
+        c->approaches += !same;
+        last = l.approach;
+        array_push(&c->v, l);
+    }
+}
+
+/* The same number of each approach where not all can be shown. */
+static void add_chosen(struct app_runs *r, const struct chosen *c, unsigned room)
+{
+    unsigned each = c->v.n <= room ? UINT_MAX : room / c->approaches, of_this = 0, added = 0;
+    if (each == 0) each = 1;
+    for (size_t i = 0; i < c->v.n && added < room && !r->error; i++) {
+        of_this = i && strcmp(c->v.v[i].approach, c->v.v[i - 1].approach) == 0 ? of_this + 1 : 0;
+        if (of_this >= each) continue;
+        add(r, c->v.v[i].dir);
+        added++;
+    }
+    if (added == c->v.n || r->error) return;
+    struct str s = {0};
+    str_printf(&s, "%u of %zu runs are shown, %u of each approach%s; name the others, or give --replication N", added, c->v.n, each,
+               c->approaches > room ? ", the first ones" : "");
+    free(r->left_out);
+    r->left_out = str_take(&s);
+}
+
+static void add_tree(struct app_runs *r, const struct app_options *o, const char *dir, unsigned room)
 {
     struct run_list list;
-    struct arena a = {0};
+    struct chosen c = {0};
     char *err = NULL;
-    const char *last = NULL;
-    unsigned added = 0;
     if (!run_tree(dir, &list, &err)) {
         fail(r, file_exists(dir) || file_is_dir(dir) ? EXIT_INPUT : EXIT_IO, err);
         return;
     }
-    for (size_t i = 0; i < list.n && added < most && !r->error; i++) {
-        struct leaf l;
-        leaf_read(&a, list.dirs[i], &l);
-        if (list.n > 1 && (l.replication != o->replication || (last && strcmp(last, l.approach) == 0))) continue;
-        last = l.approach;
-        add(r, l.dir);
-        added++;
-    }
-    if (added == 0 && !r->error) {
+    choose(&c, o, &list);
+    add_chosen(r, &c, room);
+    if (c.v.n == 0 && !r->error) {
         struct str s = {0};
         str_printf(&s, "%s: it holds %zu runs, but none of replication %lld; give another --replication", dir, list.n, (long long)o->replication);
         fail(r, EXIT_INPUT, str_take(&s));
     }
-    arena_free(&a);
+    array_free(&c.v);
+    arena_free(&c.arena);
     run_list_free(&list);
 }
 
 void app_open(const struct app_options *o, struct app_runs *r)
 {
     *r = (struct app_runs){0};
-    for (unsigned i = 0; i < o->n_runs && !r->error; i++) add_tree(r, o, o->runs[i], o->n_runs == 1 ? UI_MAX_RUNS : 1);
+    for (unsigned i = 0; i < o->n_runs && !r->error; i++) add_tree(r, o, o->runs[i], (UI_ALL_RUNS - r->n) / (o->n_runs - i));
 }
 
 void app_close(struct app_runs *r)
 {
     for (unsigned i = 0; i < r->n; i++) scene_close(r->scenes[i]);
     free(r->error);
+    free(r->left_out);
 }

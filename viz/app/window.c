@@ -139,7 +139,7 @@ static void poll(struct window *w)
     bool any = false;
     if (!w->u->follow || now - w->polled < POLL_MS) return;
     w->polled = now;
-    for (unsigned i = 0; i < w->u->n_runs; i++) any |= scene_poll(w->u->runs[i].scene);
+    for (unsigned i = 0; i < ui_n_runs(w->u); i++) any |= scene_poll((struct scene *)(uintptr_t)ui_scene_at(w->u, i));
     if (any) ui_grown(w->u);
 }
 

@@ -70,6 +70,13 @@ enum action_group { GROUP_TIME, GROUP_STEP, GROUP_FIND, GROUP_VIEW, GROUP_SELECT
     X(DO_LEGEND, "legend", GROUP_VIEW, KEY('l'), SHIFT('l'), act_legend, 0, "show only the next entry of the legend; after the last: all")           \
     X(DO_SWAP, "swap", GROUP_VIEW, KEY('x'), NO_KEY, act_swap, 0, "swap A and B")                                                                    \
     X(DO_BOTH, "both", GROUP_VIEW, KEY('b'), NO_KEY, act_both, 0, "show A and B, only A, only B")                                                    \
+    X(DO_GRID, "all-runs", GROUP_VIEW, KEY('o'), NO_KEY, act_grid, 0, "all runs in a grid, each in this view; again: A over B")                       \
+    X(DO_MAKE_A, "make-a", GROUP_VIEW, SHIFT('a'), NO_KEY, act_choose, 0, "in the grid: this run becomes A, the base of comparisons")               \
+    X(DO_MAKE_B, "make-b", GROUP_VIEW, SHIFT('b'), NO_KEY, act_choose, 1, "in the grid: this run becomes B, which is compared with A")              \
+    X(DO_RUN_LEFT, "run-left", GROUP_VIEW, CTRL(UI_LEFT), NO_KEY, act_run, -1, "in the grid: the run before this one")                              \
+    X(DO_RUN_RIGHT, "run-right", GROUP_VIEW, CTRL(UI_RIGHT), NO_KEY, act_run, 1, "in the grid: the next run")                                       \
+    X(DO_RUN_UP, "run-up", GROUP_VIEW, CTRL(UI_UP), NO_KEY, act_run, -2, "in the grid: the run above")                                              \
+    X(DO_RUN_DOWN, "run-down", GROUP_VIEW, CTRL(UI_DOWN), NO_KEY, act_run, 2, "in the grid: the run below")                                         \
     X(DO_DETAILS, "details", GROUP_VIEW, KEY('i'), NO_KEY, act_details, 0, "details on the right, or more room")                                     \
     X(DO_TAB, "next-part", GROUP_SELECT, KEY(UI_TAB), NO_KEY, act_area, 1, "next part: picture, details, legend, tabs")                              \
     X(DO_TAB_BACK, "previous-part", GROUP_SELECT, SHIFT(UI_TAB), NO_KEY, act_area, -1, "previous part")                                              \

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "viz/ui/memo.h"
 #include "viz/ui/private.h"
 
 /* ---- selection ---- */
@@ -161,30 +160,14 @@ void act_legend(struct ui *u, int unused)
     u->dirty = true;
 }
 
-static void swap_moments(moment_list *l)
-{
-    for (size_t i = 0; i < l->n; i++) l->v[i].selection.run ^= 1;
-}
-
 void act_swap(struct ui *u, int unused)
 {
     (void)unused;
-    if (u->n_runs < 2) {
+    if (ui_n_runs(u) < 2) {
         ui_say(u, "there is one run only: give two to compare them");
         return;
     }
-    struct ui_run a = u->runs[0];
-    u->runs[0] = u->runs[1];
-    u->runs[1] = a;
-    memo_free_all(&u->memos); /* kept by the place of a run */
-    u->selection.run ^= 1;
-    u->private->until.run ^= 1;
-    for (unsigned i = 0; i < u->n_pins; i++) u->pins[i].run ^= 1;
-    swap_moments(&u->private->back);
-    swap_moments(&u->private->forward);
-    pairs_update(u);
-    filter_apply(u);
-    colours_update(u);
+    runs_swap(u);
     u->dirty = true;
 }
 
@@ -193,7 +176,7 @@ void act_both(struct ui *u, int unused)
     (void)unused;
     static const char *const names[N_UI_SHOW] = {"A and B", "only A", "only B"};
     if (u->n_runs < 2) {
-        ui_say(u, "there is one run only: give two to compare them");
+        ui_say(u, grid_shown(u) ? "O shows A over B" : "there is one run only: give two to compare them");
         return;
     }
     history_note(u);

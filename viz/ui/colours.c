@@ -15,19 +15,21 @@ static const char *name_by(const struct ui *u, const struct scene_job *j)
     return u->colour_by == COLOUR_QUEUE ? j->queue : j->team;
 }
 
-/* The same job has the same colour in both runs. */
-static uint32_t key_of(struct ui *u, unsigned run, uint32_t job)
+/* The same job has the same colour in all runs. */
+static uint32_t key_of(struct ui *u, const struct ui_run *r, uint32_t job)
 {
-    const struct ui_run *r = &u->runs[run];
+    const struct scene *first = ui_scene_at(u, 0);
     const char *name;
+    int32_t there;
     switch (u->colour_by) {
     case COLOUR_QUEUE:
     case COLOUR_TEAM:
         name = name_by(u, &r->scene->jobs[job]);
         return intern_id(&u->private->colours.names, *name ? name : "none");
     default:
-        if (run == 0) return job;
-        return r->twin && r->twin[job] >= 0 ? (uint32_t)r->twin[job] : u->runs[0].scene->n_jobs + job;
+        if (r->place == 0) return job;
+        there = scene_find_job(first, r->scene->jobs[job].id);
+        return there >= 0 ? (uint32_t)there : first->n_jobs + job;
     }
 }
 
@@ -40,10 +42,10 @@ void colours_update(struct ui *u)
         c->full[i] = theme_look(&u->theme, i).argb;
         c->grey[i] = theme_mix(c->full[i], u->theme.role[ROLE_GREYED], grey_part);
     }
-    for (unsigned r = 0; r < u->n_runs; r++) {
-        uint32_t n = u->runs[r].scene->n_jobs;
-        c->key[r] = xreallocarray(c->key[r], n + 1, sizeof *c->key[r]);
-        for (uint32_t j = 0; j < n; j++) c->key[r][j] = key_of(u, r, j);
+    for (unsigned i = 0; i < ui_n_runs(u); i++) {
+        struct ui_run *r = runs_at(u, i);
+        r->key = xreallocarray(r->key, r->scene->n_jobs + 1, sizeof *r->key);
+        for (uint32_t j = 0; j < r->scene->n_jobs; j++) r->key[j] = key_of(u, r, j);
     }
     u->dirty = true;
 }
@@ -52,9 +54,9 @@ void colours_count(struct ui *u)
 {
     struct colours *c = &u->private->colours;
     memset(c->has, 0, sizeof c->has);
-    for (unsigned r = 0; r < u->n_runs; r++)
+    for (unsigned r = 0; r < ui_n_runs(u); r++)
         for (unsigned set = 0; set < N_SCENE_SETS; set++) {
-            const struct scene *s = u->runs[r].scene;
+            const struct scene *s = ui_scene_at(u, r);
             for (uint32_t t = 0; t < s->n_tracks[set]; t++)
                 for (uint32_t i = 0; i < s->tracks[set][t].n; i++) c->has[set][s->tracks[set][t].v[i].show] = true;
         }
@@ -62,7 +64,6 @@ void colours_count(struct ui *u)
 
 void colours_free(struct colours *c)
 {
-    for (unsigned r = 0; r < UI_MAX_RUNS; r++) free(c->key[r]);
     intern_free(&c->names);
 }
 
@@ -83,7 +84,7 @@ uint32_t ui_colour(const struct ui *u, unsigned run, unsigned show, int32_t job)
         grey |= u->isolated && u->colour_by == COLOUR_STATE && u->isolated != show + 1;
         return (grey ? c->grey : c->full)[show];
     }
-    uint32_t key = c->key[run][job];
+    uint32_t key = u->runs[run].key[job];
     grey |= u->isolated && u->isolated != key + 1;
     uint32_t argb = tint(u, key, show);
     return grey ? theme_mix(argb, u->theme.role[ROLE_GREYED], grey_part) : argb;

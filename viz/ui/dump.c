@@ -47,7 +47,7 @@ static void dump_runs(const struct ui *u, struct json_writer *w)
 {
     json_write_key(w, "runs");
     json_write_array(w);
-    for (unsigned i = 0; i < u->n_runs; i++) {
+    for (unsigned i = 0; i < u->n_runs; i++) { /* that the views have before them */
         const struct scene *s = u->runs[i].scene;
         json_write_object(w);
         text_member(w, "title", s->title);
@@ -57,7 +57,7 @@ static void dump_runs(const struct ui *u, struct json_writer *w)
         int_member(w, "spans", (int64_t)s->n_spans);
         seconds_member(w, "end_s", s->end_ns);
         bool_member(w, "growing", s->growing);
-        int_member(w, "matches", u->private->matches[i]);
+        int_member(w, "matches", u->runs[i].matches);
         text_member(w, "notes", s->notes);
         json_write_end(w);
     }
@@ -199,6 +199,8 @@ static void dump_state(const struct ui *u, struct json_writer *w)
     text_member(w, "filter", u->filter_text);
     text_member(w, "colour_by", by[u->colour_by]);
     bool_member(w, "by_job", u->by_job);
+    int_member(w, "all_runs", ui_n_runs(u));
+    text_member(w, "left_out", u->private->left_out);
     text_member(w, "area", areas[u->private->area]);
     int_member(w, "item", u->private->item);
     int_member(w, "focus", u->focus);
@@ -235,5 +237,6 @@ void ui_dump(struct ui *u, struct json_writer *w)
         time_axis_dump(u, ui_plot(u), w);
     }
     dump_panes(u, w);
+    grid_dump(u, w);
     json_write_end(w);
 }

@@ -21,13 +21,13 @@
 
 void filter_apply(struct ui *u)
 {
-    for (unsigned i = 0; i < u->n_runs; i++) {
-        struct ui_run *r = &u->runs[i];
+    for (unsigned i = 0; i < ui_n_runs(u); i++) {
+        struct ui_run *r = runs_at(u, i);
         r->passes = xreallocarray(r->passes, r->scene->n_jobs + 1, sizeof *r->passes);
-        u->private->matches[i] = 0;
+        r->matches = 0;
         for (uint32_t j = 0; j < r->scene->n_jobs; j++) {
             r->passes[j] = !u->filter || filter_job(u->filter, r->scene, (int32_t)j);
-            u->private->matches[i] += r->passes[j];
+            r->matches += r->passes[j];
         }
     }
     u->dirty = true;

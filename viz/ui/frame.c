@@ -11,6 +11,8 @@
 #include "viz/ui/private.h"
 #include "viz/ui/time_axis.h"
 
+static const float labels_part = 0.3f; /* of a tile's width, at the most */
+
 float ui_label(const struct ui *u, struct draw_list *d, struct box b, struct text_style style, const char *text)
 {
     float size = style.size > 0 ? style.size : u->theme.font_size;
@@ -41,7 +43,7 @@ static const char *first_note(const struct ui *u, unsigned *run)
 {
     for (*run = 0; *run < u->n_runs; ++*run)
         if (u->runs[*run].scene->notes) return u->runs[*run].scene->notes;
-    return u->private->differ;
+    return u->private->differ ? u->private->differ : u->private->left_out;
 }
 
 static struct box take_top(struct box *rest, float h)
@@ -71,6 +73,10 @@ static void panes_make(struct ui *u)
     l->ribbon = (struct box){rest.x, rest.y + rest.h, rest.w, 0};
     p->n_panes = 0;
     if (!k) return;
+    if (grid_shown(u)) {
+        p->pane[p->n_panes++] = (struct pane){grid_tile(u, p->focus), 0};
+        return;
+    }
     if (two_panes(u)) {
         float ribbon = has_ribbon(u) ? roundf(u->theme.line * 1.25f) : u->theme.pad, half = floorf((rest.h - ribbon) / 2);
         struct box a = take_top(&rest, half);
@@ -88,6 +94,7 @@ static void panes_make(struct ui *u)
 
 void ui_layout_make(struct ui *u)
 {
+    runs_sync(u);
     struct ui_layout *l = &u->layout;
     const struct theme *t = &u->theme;
     const struct view_kind *k = ui_kind(u);
@@ -109,15 +116,22 @@ void ui_layout_make(struct ui *u)
     panes_make(u);
 }
 
+bool view_narrow(const struct ui *u, const struct view_kind *k, float pane_width)
+{
+    return grid_shown(u) && k->labels && k->labels(u) > pane_width * labels_part;
+}
+
 struct box view_plot(const struct ui *u, const struct view_kind *k, struct box pane)
 {
-    float labels = k->labels ? fminf(k->labels(u), pane.w / 2) : 0;
+    float want = view_narrow(u, k, pane.w) ? ceilf(VIEW_NARROW_EM * u->theme.font_size) : k->labels ? k->labels(u) : 0;
+    float labels = fminf(want, floorf(pane.w / 2));
     return (struct box){pane.x + labels, pane.y, pane.w - labels, pane.h};
 }
 
 struct box ui_plot(const struct ui *u)
 {
     const struct view_kind *k = ui_kind(u);
+    if (grid_shown(u)) return grid_plot(u);
     return k ? view_plot(u, k, u->layout.body) : u->layout.body;
 }
 
@@ -126,8 +140,10 @@ struct box ui_plot(const struct ui *u)
 static void title_text(const struct ui *u, struct str *to)
 {
     if (!u->n_runs) return;
+    if (grid_shown(u)) str_printf(to, "%u runs   ·   ", ui_n_runs(u));
     str_append(to, u->runs[0].scene->title);
     if (u->n_runs > 1) str_printf(to, "   ·   %s", u->runs[1].scene->title);
+    if (u->n_runs > 1 && ui_n_runs(u) > 2) str_printf(to, "   ·   2 of %u runs, O shows all", ui_n_runs(u));
 }
 
 static void title_draw(struct ui *u, struct draw_list *d, struct box b)
@@ -248,7 +264,7 @@ static void moment_draw(struct ui *u, struct draw_list *d, struct box plot, int6
     draw_rect(d, (struct box){fminf(x, plot.x + plot.w - 1), plot.y, 1, plot.h}, role);
 }
 
-static void pane_draw(struct ui *u, struct draw_list *d, const struct pane *p)
+void pane_draw(struct ui *u, struct draw_list *d, const struct pane *p)
 {
     const struct view_kind *k = ui_kind(u);
     struct box plot = view_plot(u, k, p->box);
@@ -270,7 +286,8 @@ static void axis_draw(struct ui *u, struct draw_list *d)
     struct box axis = u->layout.axis, plot = ui_plot(u);
     if (axis.h <= 0) return;
     draw_rect(d, axis, ROLE_PANEL);
-    time_axis_draw(u, d, axis, plot);
+    if (grid_shown(u)) grid_axes_draw(u, d);
+    else time_axis_draw(u, d, axis, plot);
 }
 
 void view_empty(const struct ui *u, struct draw_list *d, struct box b, const char *why, const char *what_to_do)
@@ -289,7 +306,8 @@ static void body_draw(struct ui *u, struct draw_list *d)
         view_empty(u, d, u->layout.body, u->private->error ? u->private->error : "No run is open", "trainyard run SCENARIO.json -o DIR makes runs; trainyard-view DIR shows them");
         return;
     }
-    for (unsigned i = 0; i < u->private->n_panes; i++) pane_draw(u, d, &u->private->pane[i]);
+    if (grid_shown(u)) grid_draw(u, d);
+    else for (unsigned i = 0; i < u->private->n_panes; i++) pane_draw(u, d, &u->private->pane[i]);
     if (u->layout.ribbon.h > 1 && has_ribbon(u)) ribbon_draw(u, d, u->layout.ribbon, ui_plot(u));
     axis_draw(u, d);
 }

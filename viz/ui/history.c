@@ -10,7 +10,7 @@ enum { MOST_MOMENTS = 1000 };
 
 static struct moment moment_now(const struct ui *u)
 {
-    return (struct moment){u->view, u->show, u->by_job, u->from_ns, u->to_ns, u->cursor_ns, u->selection};
+    return (struct moment){u->view, u->show, u->by_job, u->from_ns, u->to_ns, u->cursor_ns, u->grid, u->private->focus, runs_selection(u)};
 }
 
 static void moment_show(struct ui *u, const struct moment *m)
@@ -19,7 +19,10 @@ static void moment_show(struct ui *u, const struct moment *m)
     u->show = m->show;
     u->by_job = m->by_job;
     u->cursor_ns = m->cursor_ns;
-    u->selection = m->selection;
+    u->grid = m->grid;
+    u->private->focus = m->focus;
+    runs_sync(u);
+    runs_select(u, &m->selection);
     ui_window_quietly(u, m->from_ns, m->to_ns);
     range_follow(u);
 }

@@ -115,9 +115,14 @@ static bool over_time(const struct ui *u, float x, float y, bool *axis)
 static void on_press(struct ui *u, const struct ui_event *e)
 {
     struct pointer *p = &u->private->pointer;
-    bool axis, time = over_time(u, e->x, e->y, &axis);
+    bool axis, time;
+    int tile = grid_shown(u) ? grid_at(u, e->x, e->y) : -1;
     u->message[0] = 0;
     u->dirty = true;
+    p->x = e->x;
+    p->y = e->y;
+    if (tile >= 0 && !u->help) grid_focus(u, (unsigned)tile);
+    time = over_time(u, e->x, e->y, &axis);
     if (u->help) {
         u->help = false;
         return;
@@ -227,4 +232,5 @@ void ui_event(struct ui *u, const struct ui_event *e)
     case UI_RESIZE: on_resize(u, e); break;
     case UI_QUIT: u->quit = true; break;
     }
+    runs_sync(u);
 }

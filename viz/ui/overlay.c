@@ -27,7 +27,7 @@ static void matches_text(const struct ui *u, struct str *to)
 {
     for (unsigned i = 0; i < u->n_runs && u->filter; i++) {
         str_append(to, i ? ", B " : u->n_runs > 1 ? "A " : "");
-        units_format_count(to, u->private->matches[i]);
+        units_format_count(to, u->runs[i].matches);
         str_append(to, " of ");
         units_format_count(to, u->runs[i].scene->n_jobs);
     }
@@ -130,6 +130,11 @@ void overlay_tooltip(struct ui *u, struct draw_list *d)
     struct str text = {0};
     struct hover h = {.text = &text, .selection = {.job = -1, .at_ns = -1}};
     if (!k || !k->hover || p->pointer.drag != DRAG_NONE || p->pointer.x < 0) return;
+    if (grid_shown(u)) {
+        if (grid_hover(u, p->pointer.x, p->pointer.y, &h)) tip_draw(u, d, str_text(&text));
+        str_free(&text);
+        return;
+    }
     for (unsigned i = 0; i < p->n_panes; i++)
         if (box_has(p->pane[i].box, p->pointer.x, p->pointer.y) && k->hover(u, &p->pane[i], p->pointer.x, p->pointer.y, &h)) tip_draw(u, d, str_text(&text));
     str_free(&text);

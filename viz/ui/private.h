@@ -9,6 +9,7 @@
  * details.c   what is selected, in lines                details_range.c the range and the second cursor
  * frame.c     the window around the views
  * bookmarks.c moments and ranges with a name            menu.c      lists to choose from
+ * runs.c      A, B and the others           grid.c      all of them at once
  * overlay.c   help, tooltip                             dump.c      the state as JSON        script.c    --script
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -22,6 +23,38 @@
 #include "viz/ui/actions.h"
 #include "viz/ui/view.h"
 
+/* ---- all runs, two of which are A and B ---- */
+
+/* A selection that finds its run again: its `run` by the place among all. */
+struct place_selection {
+    struct ui_selection selection;
+    unsigned place;
+};
+void runs_make(struct ui *, struct scene *const *, unsigned n);
+void runs_drop(struct ui *);
+struct ui_run *runs_at(struct ui *, unsigned place);     /* where it is now */
+struct place_selection runs_selection(const struct ui *);
+void runs_select(struct ui *, const struct place_selection *); /* in what is loaded */
+void runs_sync(struct ui *);                             /* loads A and B, or the focus of the grid, as view and grid ask for; idle when it is so */
+void runs_swap(struct ui *);
+void runs_choose(struct ui *, bool b, unsigned place);   /* A or B; to be synced */
+/* One run of the grid alone before the views for a while. */
+struct lent_run { struct place_selection selection; unsigned place; };
+void runs_lend(struct ui *, unsigned place, struct lent_run *);
+void runs_return(struct ui *, const struct lent_run *);
+
+bool grid_shown(const struct ui *);
+unsigned grid_columns(const struct ui *);
+struct box grid_tile(const struct ui *, unsigned place); /* for the view: without its name */
+int grid_at(const struct ui *, float x, float y);        /* -1: none is there */
+struct box grid_plot(const struct ui *);                 /* of the one below the pointer, else of the focus */
+void grid_focus(struct ui *, unsigned place);
+void grid_draw(struct ui *, struct draw_list *);
+void grid_axes_draw(struct ui *, struct draw_list *);
+bool grid_hover(struct ui *, float x, float y, struct hover *);
+void grid_dump(struct ui *, struct json_writer *);
+void pane_draw(struct ui *, struct draw_list *, const struct pane *);
+
 /* ---- back and forward ---- */
 
 struct moment {
@@ -29,7 +62,9 @@ struct moment {
     enum ui_show show;
     bool by_job;
     int64_t from_ns, to_ns, cursor_ns;
-    struct ui_selection selection;
+    bool grid;
+    unsigned focus;            /* of the grid */
+    struct place_selection selection;
 };
 typedef ARRAY(struct moment) moment_list;
 
@@ -76,7 +111,6 @@ struct hit {
 
 struct colours {
     uint32_t full[N_SHOWS], grey[N_SHOWS];
-    uint32_t *key[UI_MAX_RUNS];          /* by job: its place in names, or a number of its own */
     struct intern names;                 /* of queues or teams */
     bool has[N_SCENE_SETS][N_SHOWS];     /* which shows there are in the runs */
 };
@@ -167,7 +201,10 @@ void range_dump(struct ui *, struct json_writer *);
 /* ---- all together ---- */
 
 struct ui_private {
-    const char *error;
+    const char *error, *left_out;
+    struct ui_run all[UI_ALL_RUNS]; /* by place; what is in ui.runs is newer there (runs.c) */
+    unsigned n_all, a, b, focus;    /* places; focus: of the grid */
+    struct memo *pair_memos;        /* while the grid is shown */
     moment_list back, forward;
     int did, doing;            /* actions, for history: -1 none, N_ACTIONS + event kind for the pointer */
     int prefix;                /* first key of a two-key chord; 0 */
@@ -186,7 +223,6 @@ struct ui_private {
     int64_t until_ns;          /* play stops there; -1 */
     double until_speed;
     struct ui_selection until; /* what is selected then */
-    uint32_t matches[UI_MAX_RUNS]; /* of the filter */
     int64_t fit_from_ns, fit_to_ns, unfit_ns; /* the last fit, and the width before it */
     float details_scroll;
     const char *differ;        /* why A and B are not the same scenario; NULL */

@@ -119,7 +119,7 @@ static char *do_tick(struct step *s)
 static char *do_poll(struct step *s)
 {
     bool any = false;
-    for (unsigned i = 0; i < s->u->n_runs; i++) any |= scene_poll(s->u->runs[i].scene);
+    for (unsigned i = 0; i < ui_n_runs(s->u); i++) any |= scene_poll((struct scene *)(uintptr_t)ui_scene_at(s->u, i));
     if (any) ui_grown(s->u);
     return NULL;
 }

@@ -18,21 +18,6 @@ enum { FIRST_WIDTH = 1280, FIRST_HEIGHT = 800, PLAY_SECONDS = 60 };
 
 /* ---- made and freed ---- */
 
-static void run_make(struct ui_run *r, struct scene *s)
-{
-    r->scene = s;
-    for (unsigned k = 0; k < N_SCENE_SETS; k++) r->lod[k] = lod_create(s, k);
-    r->curves = curves_create(s);
-}
-
-static void run_free(struct ui_run *r)
-{
-    for (unsigned k = 0; k < N_SCENE_SETS; k++) lod_destroy(r->lod[k]);
-    curves_destroy(r->curves);
-    free(r->twin);
-    free(r->passes);
-}
-
 /* A speed that plays the whole run in about a minute, as a step of clocks. */
 static double first_speed(const struct ui *u)
 {
@@ -52,8 +37,7 @@ struct ui *ui_create(struct scene *const *scenes, unsigned n, const struct text_
     struct ui *u = xcalloc(1, sizeof *u);
     struct ui_private *p = u->private = xcalloc(1, sizeof *p);
     u->text = text;
-    u->n_runs = n;
-    for (unsigned i = 0; i < n; i++) run_make(&u->runs[i], scenes[i]);
+    runs_make(u, scenes, n);
     u->collapsed = xcalloc(1, sizeof *u->collapsed);
     u->w = FIRST_WIDTH;
     u->h = FIRST_HEIGHT;
@@ -63,10 +47,13 @@ struct ui *ui_create(struct scene *const *scenes, unsigned n, const struct text_
     u->details = true;
     u->mark_from_ns = u->mark_to_ns = u->anchor_ns = -1;
     p->error = o->error;
+    p->left_out = o->left_out;
+    u->grid = o->grid && n > 1;
     p->until_ns = -1;
     p->pointer.x = p->pointer.y = -1;
     p->did = p->doing = -1;
     ui_theme_set(u, o->theme, o->font_scale > 0 ? o->font_scale : 1);
+    runs_sync(u);
     ui_window_quietly(u, ui_begin(u), ui_end(u));
     u->cursor_ns = ui_begin(u);
     u->speed = first_speed(u);
@@ -78,7 +65,7 @@ void ui_destroy(struct ui *u)
 {
     if (!u) return;
     struct ui_private *p = u->private;
-    for (unsigned i = 0; i < u->n_runs; i++) run_free(&u->runs[i]);
+    runs_drop(u);
     colours_free(&p->colours);
     array_free(&p->back);
     array_free(&p->forward);
@@ -87,7 +74,6 @@ void ui_destroy(struct ui *u)
     array_free(&p->bookmarks);
     free(p->field.error);
     draw_destroy(p->list);
-    memo_free_all(&u->memos);
     filter_free(u->filter);
     hmap_free(u->collapsed);
     free(u->collapsed);
@@ -101,9 +87,9 @@ void ui_grown(struct ui *u)
 {
     bool at_end = u->n_runs && u->to_ns > 0;
     int64_t width = u->to_ns - u->from_ns, old_end = u->to_ns, begin = ui_begin(u);
-    for (unsigned i = 0; i < u->n_runs; i++) {
-        for (unsigned k = 0; k < N_SCENE_SETS; k++) lod_update(u->runs[i].lod[k]);
-        curves_update(u->runs[i].curves);
+    for (unsigned i = 0; i < u->private->n_all; i++) {
+        for (unsigned k = 0; k < N_SCENE_SETS; k++) lod_update(u->private->all[i].lod[k]);
+        curves_update(u->private->all[i].curves);
     }
     scenes_changed(u);
     int64_t end = ui_end(u);
@@ -131,8 +117,8 @@ const struct view_kind *ui_kind(const struct ui *u)
 int64_t ui_begin(const struct ui *u)
 {
     int64_t begin = u->n_runs ? u->runs[0].scene->begin_ns : 0;
-    for (unsigned i = 1; i < u->n_runs; i++)
-        if (u->runs[i].scene->begin_ns < begin) begin = u->runs[i].scene->begin_ns;
+    for (unsigned i = 0; i < ui_n_scaled(u); i++)
+        if (ui_scaled(u, i)->scene->begin_ns < begin) begin = ui_scaled(u, i)->scene->begin_ns;
     return begin;
 }
 
@@ -140,8 +126,8 @@ int64_t ui_begin(const struct ui *u)
 int64_t ui_end(const struct ui *u)
 {
     int64_t end = ui_begin(u) + NS_PER_S;
-    for (unsigned i = 0; i < u->n_runs; i++)
-        if (u->runs[i].scene->end_ns > end) end = u->runs[i].scene->end_ns;
+    for (unsigned i = 0; i < ui_n_scaled(u); i++)
+        if (ui_scaled(u, i)->scene->end_ns > end) end = ui_scaled(u, i)->scene->end_ns;
     return end;
 }
 
@@ -207,7 +193,7 @@ void ui_theme_set(struct ui *u, unsigned index, float scale)
     u->theme_index = index;
     u->font_scale = scale;
     u->theme = theme_make(index, scale);
-    if (u->private->colours.key[0]) colours_update(u);
+    if (u->n_runs && u->runs[0].key) colours_update(u);
     u->dirty = true;
 }
 

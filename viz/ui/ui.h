@@ -25,7 +25,8 @@
 #include "viz/model/scene.h"
 #include "viz/ui/filter.h"
 
-enum { UI_MAX_RUNS = 2, UI_MAX_PINS = 16 };
+/* A and B; all that the grid shows. */
+enum { UI_MAX_RUNS = 2, UI_ALL_RUNS = 16, UI_MAX_PINS = 16 };
 
 enum ui_event_kind { UI_KEY, UI_TEXT, UI_WHEEL, UI_PRESS, UI_RELEASE, UI_MOVE, UI_RESIZE, UI_QUIT };
 enum ui_mods { UI_SHIFT = 1, UI_CTRL = 2, UI_ALT = 4 };
@@ -61,11 +62,15 @@ enum ui_show { UI_BOTH, UI_ONLY_A, UI_ONLY_B, N_UI_SHOW };
 
 /* One run as it is shown. */
 struct ui_run {
+    unsigned place;            /* among all runs: by it ui_run_name and ui_scene_at know it */
     struct scene *scene;
     struct lod *lod[N_SCENE_SETS];
     struct curves *curves;
     int32_t *twin;             /* job number -> the same job's number in the other run; -1. NULL with one run */
     bool *passes;              /* by job: whether the filter lets it through; recomputed with it */
+    uint32_t matches;          /* how many of them */
+    uint32_t *key;             /* by job: what it is coloured by, see colours.c */
+    struct memo *memos;        /* of views, while it is alone before them in the grid */
 };
 
 /* A row that stays at the top of the Gantt. place: gantt_focus of gantt_rows.h, numbers of jobs as in that run. */
@@ -95,6 +100,7 @@ struct ui {
     enum ui_colour_by colour_by;
     uint32_t isolated;         /* what the legend isolates, + 1: a show, or a queue or team by its place in the legend; 0: all */
     bool by_job;               /* Gantt: a row a job */
+    bool grid;                 /* all runs, small, where the view shows one run a pane; then runs[0] is the one with the focus, and the only one */
     bool normalise;            /* curves and ledger: each run to its own scale */
     bool large;                /* curves: the chosen one alone */
     unsigned ledger_by;        /* ledger: enum ledger_by of views/ledger.c */
@@ -120,9 +126,11 @@ struct ui_options {
     float font_scale;          /* 1 */
     bool follow, animate;
     const char *error;         /* with no scene: what the window says instead of showing a run */
+    const char *left_out;      /* which runs are not shown; NULL; to live as long as the ui */
+    bool grid;
 };
 
-/* The scenes stay the caller's and must outlive it. n 0: a window that only tells options->error. */
+/* The scenes stay the caller's and must outlive it; the first two are A and B. n <= UI_ALL_RUNS; 0: a window that only tells options->error. */
 struct ui *ui_create(struct scene *const *scenes, unsigned n, const struct text_engine *, const struct ui_options *);
 void ui_destroy(struct ui *);
 void ui_event(struct ui *, const struct ui_event *);
@@ -137,7 +145,14 @@ void ui_theme_set(struct ui *, unsigned index, float scale);
 float legend_height(const struct ui *, float width);
 void legend_draw(struct ui *, struct draw_list *, struct box);
 
+/* All runs; the name says in what it differs from the others. */
+unsigned ui_n_runs(const struct ui *);
+const struct scene *ui_scene_at(const struct ui *, unsigned place); /* NULL: there is none */
+void ui_run_name(const struct ui *, unsigned place, struct str *);
+
 /* For views. */
+unsigned ui_n_scaled(const struct ui *);                               /* runs that share scales and rows: A and B, or all of the grid */
+const struct ui_run *ui_scaled(const struct ui *, unsigned i);
 struct ui_run *ui_run(struct ui *, unsigned i);
 float ui_x_of(const struct ui *, struct box plot, int64_t ns);         /* time to pixel within a plot that spans the window */
 int64_t ui_time_of(const struct ui *, struct box plot, float x);

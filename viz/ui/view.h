@@ -53,6 +53,9 @@ extern const unsigned n_view_kinds;
 
 /* The plot within a pane: without the labels. */
 struct box view_plot(const struct ui *, const struct view_kind *, struct box pane);
+/* A tile of the grid is too narrow for the view's labels: they get VIEW_NARROW_EM widths of a character, numbers and short names fit. */
+bool view_narrow(const struct ui *, const struct view_kind *, float pane_width);
+#define VIEW_NARROW_EM 5.2f
 /* "Nothing to show here": why, and what to do. */
 void view_empty(const struct ui *, struct draw_list *, struct box, const char *why, const char *what_to_do);
 

@@ -39,15 +39,15 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 
 /* ---- which plots, and where ---- */
 
-static bool is_known(const struct ui *u, unsigned run, unsigned row)
+static bool is_known(const struct ui_run *r, unsigned row)
 {
-    return u->runs[run].curves && curve_known(u->runs[run].curves, rows[row].id);
+    return r->curves && curve_known(r->curves, rows[row].id);
 }
 
 static bool is_shown(const struct ui *u, unsigned row)
 {
     bool known = false;
-    for (unsigned i = 0; i < u->n_runs; i++) known |= is_known(u, i, row);
+    for (unsigned i = 0; i < ui_n_scaled(u); i++) known |= is_known(ui_scaled(u, i), row);
     return known && (!u->large || u->focus == row);
 }
 
@@ -81,7 +81,7 @@ static unsigned next_shown(const struct ui *u, unsigned row)
 static struct rows_shown rows_from(const struct ui *u, float height, unsigned scrolled)
 {
     struct rows_shown r = {next_shown(u, 0), 0, 0};
-    float least = 2.6f * u->theme.line, weights = 0;
+    float least = (u->grid ? 3.2f : 2.6f) * u->theme.line, weights = 0;
     while (scrolled-- > 0 && next_shown(u, r.first + 1) < N_ROWS) r.first = next_shown(u, r.first + 1);
     for (r.end = r.first; r.end < N_ROWS; r.end++) {
         float more = is_shown(u, r.end) ? rows[r.end].weight : 0;
@@ -125,22 +125,22 @@ static float labels(const struct ui *u)
 static struct box plot_of(const struct ui *u, struct box row)
 {
     struct box p = view_plot(u, &view_curves, row);
-    float pad = roundf(u->theme.pad * 0.75f);
-    return (struct box){p.x, row.y + pad, p.w, fmaxf(row.h - 2 * pad, 1)};
+    float pad = roundf(u->theme.pad * 0.75f), above = view_narrow(u, &view_curves, row.w) ? u->theme.line : pad;
+    return (struct box){p.x, row.y + above, p.w, fmaxf(row.h - above - pad, 1)};
 }
 
 /* ---- values ---- */
 
-static double most_of(const struct ui *u, unsigned run, unsigned row)
+static double most_of(const struct ui_run *r, unsigned row)
 {
-    if (!is_known(u, run, row)) return 0;
-    return curve_most(u->runs[run].curves, rows[row].id) * rows[row].factor;
+    if (!is_known(r, row)) return 0;
+    return curve_most(r->curves, rows[row].id) * rows[row].factor;
 }
 
 static struct plot_scale scale_of(const struct ui *u, unsigned run, unsigned row, float height)
 {
-    double most = most_of(u, run, row);
-    for (unsigned i = 0; i < u->n_runs && !u->normalise; i++) most = fmax(most, most_of(u, i, row));
+    double most = most_of(&u->runs[run], row);
+    for (unsigned i = 0; i < ui_n_scaled(u) && !u->normalise; i++) most = fmax(most, most_of(ui_scaled(u, i), row));
     unsigned ticks = (unsigned)fmaxf(1, fminf(8, floorf(height / (2.6f * u->theme.line))));
     return plot_scale_of(rows[row].unit, most, ticks);
 }
@@ -179,9 +179,25 @@ static void value_text(const struct ui *u, unsigned run, const struct row *r, st
     str_append(s, " held");
 }
 
+/* Above the plot, where there is no room beside it. */
+static void draw_value_above(struct ui *u, unsigned run, unsigned row, struct box at, struct draw_list *d)
+{
+    struct box plot = plot_of(u, at);
+    struct str s = {0};
+    float x = plot.x, y = roundf(plot.y - 0.25f * u->theme.line), room = plot.w;
+    float w = draw_text(d, x, y, &(struct text_style){.face = row == chosen(u) ? FACE_BOLD : FACE_SANS, .max_width = room}, rows[row].title) + u->theme.pad;
+    value_text(u, run, &rows[row], &s);
+    if (room > w + 3 * u->theme.font_size) draw_text(d, x + w, y, &(struct text_style){.role = ROLE_ACCENT, .max_width = room - w}, str_text(&s));
+    str_free(&s);
+}
+
 static void draw_value(struct ui *u, unsigned run, unsigned row, struct box at, struct draw_list *d)
 {
     struct str s = {0};
+    if (view_narrow(u, &view_curves, at.w)) {
+        draw_value_above(u, run, row, at, d);
+        return;
+    }
     float x = at.x + u->theme.pad, y = at.y + u->theme.pad + 0.8f * u->theme.line, room = labels(u) - 5.2f * u->theme.font_size;
     draw_text(d, x, y, &(struct text_style){.face = row == chosen(u) ? FACE_BOLD : FACE_SANS, .max_width = room}, rows[row].title);
     value_text(u, run, &rows[row], &s);
@@ -241,14 +257,14 @@ static void draw_row(struct ui *u, const struct pane *pane, unsigned row, struct
     }
     draw_unclip(d);
     draw_value(u, pane->run, row, at, d);
-    if (rows[row].stack && u->large) draw_states(u, pane->run, at, d);
+    if (rows[row].stack && u->large && !view_narrow(u, &view_curves, at.w)) draw_states(u, pane->run, at, d);
     free(col);
 }
 
 static bool is_empty(const struct ui *u, unsigned run)
 {
     for (unsigned i = 0; i < N_ROWS; i++)
-        if (is_known(u, run, i)) return false;
+        if (is_known(&u->runs[run], i)) return false;
     return true;
 }
 
@@ -263,7 +279,7 @@ static void draw(struct ui *u, const struct pane *pane, struct draw_list *d)
     for (unsigned row = 0; row < N_ROWS; row++) {
         struct box at = row_box(u, pane, row);
         if (at.h <= 0) continue;
-        if (is_known(u, pane->run, row)) draw_row(u, pane, row, at, d);
+        if (is_known(&u->runs[pane->run], row)) draw_row(u, pane, row, at, d);
         else plot_text(d, at.x + u->theme.pad, at.y + u->theme.pad + 0.8f * u->theme.line, ALIGN_LEFT, ROLE_TEXT_DIM, "%s: not known of this run", rows[row].title);
     }
     draw_unclip(d);
@@ -346,7 +362,7 @@ static bool hover(struct ui *u, const struct pane *pane, float x, float y, struc
 {
     unsigned row = row_under(u, pane, y);
     struct box plot = view_plot(u, &view_curves, pane->box);
-    if (row == N_ROWS || !is_known(u, pane->run, row) || x < plot.x) return false;
+    if (row == N_ROWS || !is_known(&u->runs[pane->run], row) || x < plot.x) return false;
     int64_t ns = ui_time_of(u, plot, x);
     if (rows[row].stack) stack_text(u, pane->run, ns, h->text);
     else {
@@ -411,7 +427,7 @@ static void dump_states(struct json_writer *w, const struct ui *u, unsigned run)
 
 static void dump_row(struct json_writer *w, struct ui *u, const struct pane *pane, unsigned row)
 {
-    bool known = is_known(u, pane->run, row);
+    bool known = is_known(&u->runs[pane->run], row);
     json_write_object(w);
     json_write_key(w, "curve");
     json_write_string(w, rows[row].name);

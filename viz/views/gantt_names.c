@@ -1,7 +1,7 @@
 /* gantt_names.c - the names of the tree to the left of the Gantt's rows.
  *
  * Two columns: racks (blocks where racks are too low to be read), and nodes or GPUs, as far as they can be read. A name stands in the middle of what
- * is in sight of its place; a triangle says whether it is open.
+ * is in sight of its place; a triangle says whether it is open. In a narrow tile of the grid there is the first column only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -13,6 +13,8 @@
 #include "study/words.h"
 #include "viz/views/gantt.h"
 #include "viz/views/widgets.h"
+
+extern const struct view_kind view_gantt;
 
 struct namer {
     struct gantt_sight *g;
@@ -55,7 +57,7 @@ static bool name_item(struct namer *n, struct gantt_item i, struct box column, b
     struct box b;
     if (!in_sight(n->g, i, column, &b)) return false;
     focus_mark(n, i, b);
-    if (b.h < n->line) return false;
+    if (b.h < n->line || b.w < n->line) return false;
     gantt_item_name(n->g->run->scene, i, &text);
     name_in(n, i, b, str_text(&text), triangle);
     str_free(&text);
@@ -88,7 +90,7 @@ static void what_is_folded(struct namer *n, struct gantt_item i)
     struct str text = {0};
     struct box b;
     uint32_t first, gpus;
-    if (!in_sight(n->g, i, n->inner, &b) || b.h < n->line) return;
+    if (!in_sight(n->g, i, n->inner, &b) || b.h < n->line || b.w < n->line) return;
     gantt_tracks(n->g->run->scene, i, &first, &gpus);
     str_printf(&text, "%u GPUs", gpus);
     b.x += n->g->ui->theme.font_size * 1.1f;
@@ -129,7 +131,7 @@ static void name_block(struct namer *n, struct gantt_item block)
     struct gantt_item node = {GANTT_NODE, n->g->run->scene->racks[block.item].first_node};
     struct str text = {0};
     if ((gantt_extent(&n->g->rows, node, &y, &h) && h >= n->line) || has_folds(n->g, block.item)) return;
-    if (!in_sight(n->g, block, n->inner, &b) || b.h < n->line) return;
+    if (!in_sight(n->g, block, n->inner, &b) || b.h < n->line || b.w < n->line) return;
     gantt_item_name(n->g->run->scene, block, &text);
     b.x += n->g->ui->theme.pad;
     widget_text(n->g->ui, n->d, b, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, str_text(&text));
@@ -181,7 +183,7 @@ static void name_job(struct namer *n, const struct gantt_row *r)
     struct gantt_item item = {GANTT_JOB, r->first};
     struct str gpus = {0};
     words_gpus(&gpus, s->jobs[r->first].gpu_shares);
-    float w = widget_text(u, n->d, (struct box){b.x, b.y, b.w - u->theme.pad, b.h}, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&gpus));
+    float w = n->inner.w < n->line ? 0 : widget_text(u, n->d, (struct box){b.x, b.y, b.w - u->theme.pad, b.h}, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&gpus));
     str_free(&gpus);
     b.w -= w + 2 * u->theme.pad;
     name_in(n, item, b, s->jobs[r->first].id, false);
@@ -207,6 +209,7 @@ static void name_lane(struct namer *n)
 {
     const struct gantt_sight *g = n->g;
     struct str text = {0};
+    if (view_narrow(g->ui, &view_gantt, g->pane->box.w)) return;
     if (g->rows.row < 1) {
         words_number(&text, 1 / (double)g->rows.row);
         str_append(&text, g->rows.set == SCENE_JOBS ? " jobs a px" : " GPUs a px");
@@ -224,7 +227,8 @@ static void name_lane(struct namer *n)
 void gantt_names(struct gantt_sight *g, struct draw_list *d)
 {
     struct namer n = {.g = g, .d = d, .line = g->ui->theme.font_size + 2};
-    n.outer = (struct box){g->gutter.x, g->area.y, floorf(g->gutter.w * GANTT_OUTER), g->area.h};
+    bool narrow = view_narrow(g->ui, &view_gantt, g->pane->box.w); /* one column then */
+    n.outer = (struct box){g->gutter.x, g->area.y, narrow ? g->gutter.w : floorf(g->gutter.w * GANTT_OUTER), g->area.h};
     n.inner = (struct box){n.outer.x + n.outer.w, g->area.y, g->gutter.w - n.outer.w, g->area.h};
     name_lane(&n);
     draw_clip(d, (struct box){g->gutter.x, g->area.y, g->gutter.w + g->area.w, g->area.h});

@@ -17,9 +17,10 @@
 /* The pinned place in this pane's run; none where a job is not in it. */
 static struct gantt_item item_of(const struct ui *u, unsigned run, const struct ui_pin *pin)
 {
-    struct gantt_item i = gantt_unfocus(u->runs[pin->run < u->n_runs ? pin->run : run].scene, pin->place);
-    if (i.level != GANTT_JOB || pin->run == run) return i.level == GANTT_JOB ? i : gantt_unfocus(u->runs[run].scene, pin->place);
-    int32_t twin = pin->run < u->n_runs && u->runs[pin->run].twin ? u->runs[pin->run].twin[i.item] : -1;
+    const struct scene *from = ui_scene_at(u, pin->run), *to = u->runs[run].scene;
+    struct gantt_item i = gantt_unfocus(from, pin->place);
+    if (i.level != GANTT_JOB || from == to) return i.level == GANTT_JOB ? i : gantt_unfocus(to, pin->place);
+    int32_t twin = i.item < from->n_jobs ? scene_find_job(to, from->jobs[i.item].id) : -1;
     return twin >= 0 ? (struct gantt_item){GANTT_JOB, (uint32_t)twin} : (struct gantt_item){GANTT_NONE, 0};
 }
 
@@ -113,7 +114,7 @@ void gantt_pin(struct gantt_sight *g, bool row)
         ui_say(u, "%d rows are pinned, not more", UI_MAX_PINS);
         return;
     }
-    u->pins[u->n_pins++] = (struct ui_pin){g->pane->run, gantt_focus(i)};
+    u->pins[u->n_pins++] = (struct ui_pin){u->runs[g->pane->run].place, gantt_focus(i)};
     say(u, g, i, "is pinned; P again lets it go");
 }
 

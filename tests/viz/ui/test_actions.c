@@ -93,6 +93,17 @@ static const struct row rows[] = {
     {DO_SWAP, "", "key x", "runs.0.approach", IS, "actor", 0},
     {DO_BOTH, "", "key b", "show", IS, "a", 0},
     {DO_BOTH, "", "key b\nkey b", "panes.0.run", NUMBER, NULL, 1},
+    {DO_GRID, "", "key o", "grid.1.letter", IS, "B", 0},
+    {DO_GRID, "key o", "key o", "show", IS, "both", 0},
+    {DO_GRID, "key 4", "key o", "view", IS, "gantt", 0}, /* ledgers are of A and B */
+    {DO_MAKE_A, "key o\nkey ctrl+right", "key A", "grid.1.letter", IS, "A", 0},
+    {DO_MAKE_A, "key o\nkey ctrl+right\nkey A", "key o", "runs.0.approach", IS, "actor", 0},
+    {DO_MAKE_A, "", "key A", "message", IS, "O shows all runs in a grid; there you can choose which are A and B", 0},
+    {DO_MAKE_B, "key o", "key B", "grid.0.letter", IS, "B", 0},
+    {DO_RUN_RIGHT, "key o", "key ctrl+right", "runs.0.approach", IS, "actor", 0},
+    {DO_RUN_LEFT, "key o\nkey ctrl+right", "key ctrl+left", "grid.0.focused", TRUE_, NULL, 0},
+    {DO_RUN_DOWN, "key o", "key ctrl+down", "grid.1.focused", TRUE_, NULL, 0}, /* one below the other in 970 x 650 */
+    {DO_RUN_UP, "key o\nkey ctrl+down", "key ctrl+up", "grid.0.focused", TRUE_, NULL, 0},
     {DO_DETAILS, "", "key i", "details_shown", FALSE_, NULL, 0},
     {DO_TAB, "", "key shift+tab", "area", IS, "tabs", 0},
     {DO_TAB, FIRST_JOB "key shift+tab", "key tab", "area", IS, "body", 0},
