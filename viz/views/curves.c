@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "run/decimal.h"
 #include "viz/ui/view.h"
+#include "viz/views/measured.h"
 #include "viz/views/plot.h"
 
 extern const struct view_kind view_curves;
@@ -217,6 +218,42 @@ static void draw_stack(struct ui *u, unsigned run, struct box plot, const struct
     free(below);
 }
 
+/* ---- what was measured, over it ---- */
+
+static void draw_measured_line(struct ui *u, const struct ui_run *m, unsigned row, struct box plot, const struct plot_scale *s, struct draw_list *d)
+{
+    struct measured_point p[MEASURED_MOST];
+    unsigned n = measured_count(plot.w);
+    if (!measured_points(u, m, rows[row].id, rows[row].factor, n, p)) return;
+    for (unsigned i = 0; i < n; i++)
+        if (p[i].known) measured_dot(d, ui_x_of(u, plot, p[i].ns), plot_y(plot, s, p[i].value), measured_colour(u));
+}
+
+/* A dot where each state's layer would end, in the state's colour. */
+static void draw_measured_stack(struct ui *u, const struct ui_run *m, struct box plot, const struct plot_scale *s, struct draw_list *d)
+{
+    struct measured_point p[MEASURED_MOST];
+    double below[MEASURED_MOST] = {0};
+    unsigned shows[N_SHOWS], n_shows = plot_stack_order(shows), n = measured_count(plot.w);
+    for (unsigned k = 0; k < n_shows; k++) {
+        uint32_t argb = plot_look(u, shows[k]).argb;
+        if (!measured_points(u, m, CURVE_SHOW + shows[k], 1e-3, n, p)) continue;
+        for (unsigned i = 0; i < n; i++) {
+            if (!p[i].known || p[i].value <= 0) continue;
+            below[i] += p[i].value;
+            measured_dot(d, ui_x_of(u, plot, p[i].ns), plot_y(plot, s, below[i]), argb);
+        }
+    }
+}
+
+static void draw_measured(struct ui *u, unsigned run, unsigned row, struct box plot, const struct plot_scale *s, struct draw_list *d)
+{
+    const struct ui_run *m = measured_over(u, run);
+    if (!m || !is_known(m, row)) return;
+    if (rows[row].stack) draw_measured_stack(u, m, plot, s, d);
+    else draw_measured_line(u, m, row, plot, s, d);
+}
+
 /* The states that there are at the cursor, from the top of the stack down; beside the stack when it is shown alone. */
 static void draw_states(struct ui *u, unsigned run, struct box at, struct draw_list *d)
 {
@@ -255,7 +292,9 @@ static void draw_row(struct ui *u, const struct pane *pane, unsigned row, struct
             col[i] = (struct curve_column){col[i].least * rows[row].factor, col[i].most * rows[row].factor, col[i].mean * rows[row].factor};
         plot_line(d, plot, &s, col, n, u->theme.role[ROLE_ACCENT]);
     }
+    draw_measured(u, pane->run, row, plot, &s, d);
     draw_unclip(d);
+    if (row == rows_in(u, pane).first && measured_over(u, pane->run)) measured_legend(u, d, plot);
     draw_value(u, pane->run, row, at, d);
     if (rows[row].stack && u->large && !view_narrow(u, &view_curves, at.w)) draw_states(u, pane->run, at, d);
     free(col);
@@ -425,6 +464,26 @@ static void dump_states(struct json_writer *w, const struct ui *u, unsigned run)
     json_write_end(w);
 }
 
+/* Of the stack: GPUs that somebody holds. */
+static void dump_measured(struct json_writer *w, const struct ui *u, const struct pane *pane, unsigned row)
+{
+    const struct ui_run *m = measured_over(u, pane->run);
+    struct measured_point p[MEASURED_MOST], idle[MEASURED_MOST];
+    unsigned n = measured_count(view_plot(u, &view_curves, pane->box).w);
+    if (!m || !is_known(m, row) || !measured_points(u, m, rows[row].id, rows[row].factor, n, p)) return;
+    bool held = rows[row].stack && measured_points(u, m, CURVE_IDLE_SHARES, 1e-3, n, idle);
+    json_write_key(w, "measured");
+    json_write_array(w);
+    for (unsigned i = 0; i < n; i++) {
+        if (!p[i].known) continue;
+        json_write_array_inline(w);
+        json_write_seconds(w, p[i].ns);
+        json_write_double(w, p[i].value - (held ? idle[i].value : 0));
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
 static void dump_row(struct json_writer *w, struct ui *u, const struct pane *pane, unsigned row)
 {
     bool known = is_known(&u->runs[pane->run], row);
@@ -443,6 +502,7 @@ static void dump_row(struct json_writer *w, struct ui *u, const struct pane *pan
         dump_curve(w, u, pane->run, rows[row].id, rows[row].factor, rows[row].shares);
         dump_number(w, "scale_top", scale_of(u, pane->run, row, plot_of(u, row_box(u, pane, row)).h).top);
         if (rows[row].stack) dump_states(w, u, pane->run);
+        dump_measured(w, u, pane, row);
     }
     json_write_end(w);
 }

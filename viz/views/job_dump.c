@@ -183,6 +183,18 @@ static void dump_series(struct job_page *p, unsigned run, const struct job_facts
         json_write_double(w, at->samples_per_s);
         json_write_key(w, "tokens_per_s");
         json_write_double(w, at->tokens_per_s);
+        json_write_key(w, "step_s");
+        json_write_double(w, at->step_s);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    const job_points *measured = job_measured(p, run, f);
+    json_write_key(w, "measured"); /* dots over it: moment, time of a step */
+    json_write_array(w);
+    for (size_t i = 0; measured && i < measured->n; i++) {
+        json_write_array_inline(w);
+        json_write_seconds(w, measured->v[i].time_ns);
+        json_write_double(w, measured->v[i].step_s);
         json_write_end(w);
     }
     json_write_end(w);

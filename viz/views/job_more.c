@@ -13,6 +13,7 @@
 #include "viz/views/job_page.h"
 #include "viz/views/plot.h"
 #include "viz/views/widgets.h"
+#include "viz/views/measured.h"
 
 /* ---- GPU time ---- */
 
@@ -163,10 +164,12 @@ struct quantity { const char *title, *unit; double (*of)(const struct job_point 
 static double of_loss(const struct job_point *p) { return p->loss; }
 static double of_samples(const struct job_point *p) { return p->samples_per_s; }
 static double of_tokens(const struct job_point *p) { return p->tokens_per_s; }
+static double of_step(const struct job_point *p) { return p->step_s; }
 static const struct quantity quantities[] = {
     {"loss",       "",          of_loss,    false},
     {"tokens a second",  "tokens/s",  of_tokens,  true },
     {"samples a second", "samples/s", of_samples, true },
+    {"time of a step",   "s",         of_step,    true }, /* of the records alone */
 };
 enum { N_QUANTITIES = sizeof quantities / sizeof *quantities };
 
@@ -190,7 +193,7 @@ static float time_x(const struct job_column *c, struct box plot, int64_t ns)
     return plot.x + plot.w * (float)((double)(ns - c->page->from_ns) / (double)(c->page->to_ns - c->page->from_ns));
 }
 
-static void plot_quantity(struct job_column *c, const struct quantity *q, const job_points *p, double least, double most, struct box plot)
+static void plot_quantity(struct job_column *c, const struct quantity *q, const job_points *p, const job_points *measured, double least, double most, struct box plot)
 {
     const struct theme *t = &c->page->ui->theme;
     ARRAY(struct point) line = {0};
@@ -203,16 +206,29 @@ static void plot_quantity(struct job_column *c, const struct quantity *q, const 
         if (!isnan(v)) array_push(&line, (struct point){time_x(c, plot, p->v[i].time_ns), plot.y + plot.h - plot.h * (float)((v - least) / (most - least))});
     }
     if (line.n > 1) draw_polyline(c->d, line.v, line.n, t->role[ROLE_ACCENT], 1.5f);
+    float from = -INFINITY; /* dots stand apart */
+    for (size_t i = 0; measured && i < measured->n; i++) {
+        double v = q->of(&measured->v[i]);
+        float x = time_x(c, plot, measured->v[i].time_ns);
+        if (isnan(v) || x < from) continue;
+        measured_dot(c->d, x, plot.y + plot.h - plot.h * (float)((v - least) / (most - least)), measured_colour(c->page->ui));
+        from = x + MEASURED_APART;
+    }
+    if (measured) measured_legend(c->page->ui, c->d, plot);
     array_free(&line);
 }
 
-static void quantity(struct job_column *c, const struct quantity *q, const job_points *p)
+static void quantity(struct job_column *c, const struct quantity *q, const job_points *p, const job_points *measured)
 {
     const struct ui *u = c->page->ui;
-    double least, most;
+    double least, most, low, high;
     float h = 4 * u->theme.line;
     struct str range = {0};
     if (!range_of(q, p, &least, &most)) return;
+    if (measured && range_of(q, measured, &low, &high)) {
+        least = fmin(least, low);
+        most = fmax(most, high);
+    }
     job_cell(c, 0, c->w * 0.5f, FACE_SANS, ROLE_TEXT, ALIGN_LEFT, q->title);
     words_number(&range, least);
     str_append(&range, " to ");
@@ -220,7 +236,7 @@ static void quantity(struct job_column *c, const struct quantity *q, const job_p
     if (*q->unit) str_printf(&range, " %s", q->unit);
     job_cell(c, c->w * 0.5f, c->w * 0.5f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, str_text(&range));
     job_next_line(c);
-    if (job_visible(c, h)) plot_quantity(c, q, p, least, most, (struct box){c->x, c->y, c->w, h});
+    if (job_visible(c, h)) plot_quantity(c, q, p, measured, least, most, (struct box){c->x, c->y, c->w, h});
     c->y += h + u->theme.pad;
     str_free(&range);
 }
@@ -229,8 +245,16 @@ static bool any_known(const job_points *p)
 {
     double least, most;
     for (unsigned i = 0; i < N_QUANTITIES; i++)
-        if (range_of(&quantities[i], p, &least, &most)) return true;
+        if (quantities[i].of != of_step && range_of(&quantities[i], p, &least, &most)) return true;
     return false;
+}
+
+const job_points *job_measured(const struct job_page *page, unsigned run, const struct job_facts *f)
+{
+    struct ui *u = page->ui;
+    const struct ui_run *m = measured_over(u, run);
+    int32_t job = m ? scene_find_job(m->scene, f->job->id) : -1;
+    return job >= 0 && u->n_runs > 1 ? job_series_points(&u->memos, 1 - run, m->scene, job) : NULL;
 }
 
 void job_draw_series(struct job_column *c)
@@ -242,5 +266,5 @@ void job_draw_series(struct job_column *c)
         job_note(c, ROLE_TEXT_DIM, !series ? "Curves need a run with --record jobs or full."
                                    : job_series_error(series) ? job_series_error(series)
                                                    : "The scenario tells neither the loss nor the samples of this job (see \"learning\", \"batch\" and \"model\" in scenario(5)).");
-    for (unsigned i = 0; i < N_QUANTITIES; i++) quantity(c, &quantities[i], p);
+    for (unsigned i = 0; i < N_QUANTITIES; i++) quantity(c, &quantities[i], p, job_measured(c->page, c->run, c->facts));
 }

@@ -55,6 +55,8 @@ void job_draw_gpu_time(struct job_column *);
 void job_draw_diagnosis(struct job_column *);
 void job_draw_attempts(struct job_column *);
 void job_draw_series(struct job_column *);
+/* The same job's points in a live run that lies over this simulated one; NULL. */
+const job_points *job_measured(const struct job_page *, unsigned run, const struct job_facts *);
 
 /* For sections. */
 void job_heading(struct job_column *, const char *text);

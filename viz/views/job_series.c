@@ -4,6 +4,7 @@
  */
 #include "viz/views/job_series.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "study/series.h"
@@ -49,9 +50,10 @@ static void read_points(const struct job_series *j, int32_t job, job_points *out
     for (size_t i = 0; i < j->s.progress.spans.n; i++) {
         const struct progress_span *span = &j->s.progress.spans.v[i];
         if (span->job != job) continue;
+        double step_s = span->last > span->first ? (double)(span->to_ns - span->from_ns) / 1e9 / (double)(span->last - span->first) : NAN;
         for (int64_t k = span->first; k >= 0; k = series_next(&j->s, span, k, PARTS)) {
             struct series_point p = series_at(&j->s, span, k);
-            array_push(out, (struct job_point){p.time_ns, p.loss, p.samples_per_s, p.tokens_per_s});
+            array_push(out, (struct job_point){p.time_ns, p.loss, p.samples_per_s, p.tokens_per_s, step_s});
         }
     }
     array_sort(out, by_time);

@@ -17,6 +17,7 @@
 struct job_point {
     int64_t time_ns;
     double loss, samples_per_s, tokens_per_s; /* NAN: not told */
+    double step_s;                            /* as recorded, over the steps until the next record; NAN: none */
 };
 typedef ARRAY(struct job_point) job_points;
 
