@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/run_host.h"
+#include "cli/run_kubernetes.h"
 #include "cli/viewer.h"
 #include "run/metrics.h"
 #include "study/runs.h"
@@ -20,6 +21,7 @@
 
 struct options {
     const char *scenario, *out, *on, *work;
+    struct kubernetes_options kubernetes;
     ARRAY(const char *) approaches;
     ARRAY(const char *) overrides;
     long replications, threads;
@@ -29,6 +31,7 @@ struct options {
     enum output_format format;
 };
 
+enum { KEY_CONTEXT = 256, KEY_KUBECONFIG, KEY_IMAGE, KEY_DRY_RUN, KEY_CLEANUP };
 static const struct argp_option options[] = {
     {"approach", 'a', "NAME", 0, "Run this approach only; may be given several times (default: all)", 0},
     {"output", 'o', "DIR", 0, "Write run directories below DIR (default: print the summary only)", 0},
@@ -36,8 +39,9 @@ static const struct argp_option options[] = {
     {"set", 's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
     {"record", 'r', "none|jobs|full", 0, "What the timeline keeps (default: jobs)", 0},
     {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
-    {"on", 'b', "sim|host|gpu", 0,
-     "Back end: the simulator, or real processes on this machine and those of the scenario's \"live\"; gpu: that compute on GPUs of this machine (default: sim)", 0},
+    {"on", 'b', "sim|host|gpu|kubernetes", 0,
+     "Back end: the simulator; real processes on this machine and those of the scenario's \"live\"; gpu: processes that compute on GPUs "
+     "of this machine; objects on a live cluster (default: sim)", 0},
     {"work", 'w', "DIR", 0, "Of live runs: where data and checkpoints go (default: work in the run's directory)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
     {"view", 'v', 0, 0,
@@ -46,6 +50,13 @@ static const struct argp_option options[] = {
     {"pace", 'p', "SPEEDx", 0,
      "Slow down what is watched: simulated time passes at most so many times as fast as real time, as 3600x: an hour a "
      "second. Results are the same", 0},
+    {"context", KEY_CONTEXT, "NAME", 0, "Of --on kubernetes: the context of the kubeconfig; in-cluster: the account of this pod. There is no default", 0},
+    {"kubeconfig", KEY_KUBECONFIG, "FILE", 0, "Of --on kubernetes (default: $KUBECONFIG, else ~/.kube/config)", 0},
+    {"image", KEY_IMAGE, "NAME", 0, "Of --on kubernetes: image of the containers that no manifest of the scenario gives", 0},
+    {"dry-run", KEY_DRY_RUN, 0, 0,
+     "Of --on kubernetes: have the server check each object and keep none; print what would be made, and the GPUs it would hold", 0},
+    {"cleanup", KEY_CLEANUP, 0, 0,
+     "Of --on kubernetes: delete what the run in DIR has left on the cluster, also after it was killed; nothing without its label", 0},
     {"force", 'F', 0, 0, "Replace runs that DIR already holds", 0},
     {"quiet", 'q', 0, 0, "No progress on stderr", 0},
     {0},
@@ -69,14 +80,16 @@ static double speed_of(const char *text, struct argp_state *state)
     return x;
 }
 
-static const char *const back_ends[] = {"sim", "host", "gpu"};
+static const char *const back_ends[] = {"sim", "host", "gpu", "kubernetes"};
+
+static bool is_kubernetes(const struct options *o) { return o->on && !strcmp(o->on, "kubernetes"); }
 
 static bool is_live(const struct options *o) { return o->on && strcmp(o->on, "sim") != 0; }
 
 /* What a run in real time has no use for. */
 static void check_live(const struct options *o, struct argp_state *state)
 {
-    if (!o->out) argp_error(state, "--on %s needs --output DIR", o->on);
+    if (!o->out && !o->kubernetes.dry_run) argp_error(state, "--on %s needs --output DIR", o->on);
     if (o->replications > 1) argp_error(state, "--on %s plays once: no --replications", o->on);
     if (o->speed > 0) argp_error(state, "--on %s passes in real time: no --pace", o->on);
     if (o->view) argp_error(state, "--on %s: open the viewer beside it, with trainyard view DIR", o->on);
@@ -84,7 +97,13 @@ static void check_live(const struct options *o, struct argp_state *state)
 
 static void check(struct options *o, struct argp_state *state)
 {
-    if (!o->scenario) argp_error(state, "SCENARIO is missing");
+    const struct kubernetes_options *k = &o->kubernetes;
+    if (k->cleanup && o->scenario) argp_error(state, "--cleanup takes the run in --output DIR, no SCENARIO");
+    if (!o->scenario && !k->cleanup) argp_error(state, "SCENARIO is missing");
+    if (is_kubernetes(o) && !k->context) argp_error(state, "--on kubernetes needs --context NAME: no cluster is touched by default");
+    if (is_kubernetes(o) && o->work) argp_error(state, "--work goes with --on host or gpu");
+    if (!is_kubernetes(o) && (k->context || k->kubeconfig || k->image || k->dry_run || k->cleanup))
+        argp_error(state, "--context, --kubeconfig, --image, --dry-run and --cleanup go with --on kubernetes");
     if (o->view && !o->out) argp_error(state, "--view needs --output DIR: the viewer reads the files of the run");
     if (o->view && o->record_level == RECORD_NONE) argp_error(state, "--view needs records: not --record none");
     if (is_live(o)) check_live(o, state);
@@ -105,10 +124,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'r': o->record_level = record_level(arg, state); return 0;
     case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
     case 'b':
-        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim, host or gpu", state);
+        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim, host, gpu or kubernetes", state);
         return 0;
     case 'w': o->work = command_text(arg, "--work", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
+    case KEY_CONTEXT: o->kubernetes.context = command_text(arg, "--context", state); return 0;
+    case KEY_KUBECONFIG: o->kubernetes.kubeconfig = command_text(arg, "--kubeconfig", state); return 0;
+    case KEY_IMAGE: o->kubernetes.image = command_text(arg, "--image", state); return 0;
+    case KEY_DRY_RUN: o->kubernetes.dry_run = true; return 0;
+    case KEY_CLEANUP: o->kubernetes.cleanup = true; return 0;
     case 'F': o->force = true; return 0;
     case 'q': o->quiet = true; return 0;
     case ARGP_KEY_ARG:
@@ -127,6 +151,7 @@ const struct argp argp_run = {
     "Play a scenario under its approaches, in the simulator or live; write run directories and print one line a run.\v"
     "Example: trainyard run scenarios/two-teams.json -o out --replications 5\n"
     "Live: trainyard run scenario.json --on host --approach operator -o live\n"
+    "Live: trainyard run scenario.json --on kubernetes --context lab -o live\n"
     "Watch it: trainyard run scenarios/two-teams.json -o out --view --pace 3600x\n"
     "Exit: 0 ok, 1 a run found that nothing can progress, 2 usage, 3 bad input, 4 I/O, 130 interrupted.",
     NULL, NULL, NULL};
@@ -231,7 +256,8 @@ static void print_summary(const struct options *o, const struct runs *r)
 static int live(const struct options *o, const struct runs_plan *plan)
 {
     struct runs r;
-    int code = run_on_host(plan, o->work, !strcmp(o->on, "gpu"), o->quiet, &r);
+    int code = is_kubernetes(o) ? run_on_kubernetes(plan, &o->kubernetes, o->quiet, &r)
+                                : run_on_host(plan, o->work, !strcmp(o->on, "gpu"), o->quiet, &r);
     if (r.cells && r.cells[0].ok) print_summary(o, &r);
     runs_free(&r);
     return code;
@@ -259,6 +285,7 @@ static int execute(const struct options *o)
                              .speed = o->speed,
                              .begun = viewer ? open_viewer : NULL,
                              .arg = viewer};
+    if (o->kubernetes.cleanup) return clean_kubernetes(o->out, &o->kubernetes, plan.interrupt);
     if (is_live(o)) return live(o, &plan);
     bool ok = runs_execute(&plan, &r, &d);
     int code = command_diag(&d);

@@ -35,7 +35,7 @@ static void index_row(struct str *out, const struct manifest_set *set, size_t i,
     str_append_char(out, ',');
     file_name(out, set, i);
     str_printf(out, ",%s,%s,%s,%s,", item->api_version, item->kind, item->ns ? item->ns : "", item->name);
-    if (item->job != NO_JOB) { /* ids are free text */
+    if (item->job != ITEM_NO_JOB) { /* ids are free text */
         str_append_char(out, '"');
         for (const char *c = job_id(s, &set->jobs[item->job], buf); *c; c++) str_printf(out, *c == '"' ? "\"\"" : "%c", *c);
         str_append_char(out, '"');

@@ -73,7 +73,7 @@ struct manifest_item *add_item(struct manifest_writer *w, cJSON *object)
 {
     const cJSON *meta = cJSON_GetObjectItemCaseSensitive(object, "metadata");
     array_push(w->set, (struct manifest_item){ .object = object, .api_version = text_at(object, "apiVersion"), .kind = text_at(object, "kind"),
-                                               .name = text_at(meta, "name"), .ns = text_at(meta, "namespace"), .job = NO_JOB });
+                                               .name = text_at(meta, "name"), .ns = text_at(meta, "namespace"), .job = ITEM_NO_JOB });
     return &array_last(w->set);
 }
 

@@ -40,14 +40,14 @@
 #define MANIFEST_RAY_IMAGE "rayproject/ray:2.52.0"
 #define MANIFEST_DURATION  "trainyard/duration" /* annotation of pods */
 
-enum { NO_JOB = -1 };
+enum { ITEM_NO_JOB = -1 };
 
 struct manifest_item {
     const char *api_version, *kind, *name;
     const char *ns;   /* NULL: the object has none */
     cJSON *object;
     int64_t at_ns;    /* when it is created */
-    int64_t job;      /* index into set->jobs; NO_JOB */
+    int64_t job;      /* index into set->jobs; ITEM_NO_JOB */
     int64_t shares;   /* GPUs that its pods hold */
 };
 

@@ -91,6 +91,15 @@ expect 0 "^strict,0,a,succeeded" "" export "$out/runs" --to csv --range 0:10s -o
 expect 2 "" "must begin before it ends" export "$out/runs" --to csv --range 6h:1h -o -
 expect 2 "" "none of a --range" export "$out/runs" --to csv --table ledger --range 0:6h -o -
 expect 2 "" "--range goes with --to csv" export $tiny --to manifests --range 0:6h -o -
+expect 2 "" "needs --context" run $tiny -a strict --on kubernetes -o "$out/k"
+expect 2 "" "go with --on kubernetes" run $tiny --dry-run
+expect 2 "" "no SCENARIO" run $tiny --on kubernetes --context x --cleanup -o "$out/k"
+expect 3 "" 'admission "fifo" has no controller' run $tiny -a strict --on kubernetes --context x --kubeconfig "$out/none" -o "$out/k"
+printf '{ "trainyard": 1, "cluster": { "nodes": [{ "group": "g", "count": 1, "gpus": 8 }] }, "approaches": { "a": { "lifecycle": "batch-job" } } }' > "$out/empty.json"
+expect 3 "" "none: cannot open" run "$out/empty.json" --on kubernetes --context x --kubeconfig "$out/none" -o "$out/k"
+printf 'contexts: [{ name: lab, context: { cluster: c } }]\nclusters: [{ name: c, cluster: { server: "http://127.0.0.1:1" } }]\n' > "$out/config"
+expect 3 "" 'there is no context "labb"' run "$out/empty.json" --on kubernetes --context labb --kubeconfig "$out/config" -o "$out/k"
+expect 3 "" "kubernetes.json" run --on kubernetes --context lab --kubeconfig "$out/config" --cleanup -o "$out/k"
 expect 0 "^kind: Job" "" export $tiny --to manifests -o -
 expect 2 "" "go with --to manifests" export "$out/runs" --to csv -a strict -o -
 expect 3 "" "No such file" export "$out/none.json" --to manifests -o -

@@ -347,8 +347,8 @@ static void contents(void **state)
     job_objects(&b.set);
     int order = 0; /* of the first job: all queues stand before it, and jobs go by time */
     for (size_t i = 0; i < b.set.n; i++) {
-        assert_true(b.set.v[i].job != NO_JOB || order == 0);
-        order += b.set.v[i].job != NO_JOB;
+        assert_true(b.set.v[i].job != ITEM_NO_JOB || order == 0);
+        order += b.set.v[i].job != ITEM_NO_JOB;
         if (i) assert_true(b.set.v[i].at_ns >= b.set.v[i - 1].at_ns);
     }
     assert_int_equal(order, 6);
