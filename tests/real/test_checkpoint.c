@@ -1,5 +1,7 @@
 /* test_checkpoint.c - what is saved is loaded, by any number of ranks; damage is found and passed over; names, keeping, dropping.
  *
+ * Each in both kinds of store: a directory, and an object store that is a thread of this program.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <fcntl.h>
@@ -19,12 +21,32 @@
 #include "base/units.h"
 #include "real/worker/checkpoint.h"
 #include "real/worker/net.h"
+#include "tests/support/object_store.h"
 
 enum { N = 1003, PRINT = 77 };
 
 static char dir[64];
 static struct store *store;
 static float parameters[N], momenta[N], got_parameters[N], got_momenta[N];
+
+static struct object_store *objects; /* NULL: the store is a directory */
+
+static int setup_objects(void **state)
+{
+    (void)state;
+    objects = object_store_start();
+    store = store_open("s3://runs/a", &(struct diag){0});
+    return store == NULL;
+}
+
+static int teardown_objects(void **state)
+{
+    (void)state;
+    store_close(store);
+    object_store_stop(objects);
+    objects = NULL;
+    return 0;
+}
 
 static int setup(void **state)
 {
@@ -48,20 +70,27 @@ static void set(int64_t step)
     for (int i = 0; i < N; i++) parameters[i] = (float)(step * 1000 + i), momenta[i] = -parameters[i];
 }
 
-/* All ranks of a job, one after the other, then rank 0's commit. */
+static const char *place(void)
+{
+    return objects ? "s3://runs/a" : dir;
+}
+
+/* All ranks of a job, each with a store of its own, then rank 0's commit. */
 static void save(int64_t step, int size, bool sharded, int keep, uint64_t token)
 {
     struct diag d = {0};
     struct saver *s[8] = {NULL};
+    struct store *of[8];
     set(step);
     for (int r = 0; r < size; r++) {
-        s[r] = saver_open(store, &(struct saver_options){keep, sharded}, r, size, token, PRINT, &d);
+        of[r] = store_open(place(), &d);
+        s[r] = saver_open(of[r], &(struct saver_options){keep, sharded}, r, size, token, PRINT, &d);
         assert_non_null(s[r]);
         saver_begin(s[r], step, N, parameters, momenta);
     }
     for (int r = 0; r < size; r++) assert_true(saver_wait(s[r], &d));
     assert_true(saver_commit(s[0], &d));
-    for (int r = 0; r < size; r++) saver_close(s[r]);
+    for (int r = 0; r < size; r++) saver_close(s[r]), store_close(of[r]);
 }
 
 static bool loads(int64_t step, struct diag *d)
@@ -113,59 +142,113 @@ static void the_newest_are_kept_and_newer_ones_dropped(void **state)
     is_whole(20);
 }
 
-static char *shard(int64_t step, const char *name, char path[160])
+/* Shard `name` of a step as it lies in the store: how long it is, one of its bytes turned, its end cut off, itself removed. */
+static char *shard_path(int64_t step, const char *name, char path[160])
 {
-    snprintf(path, 160, "%s/step-%010lld/%s", dir, (long long)step, name);
+    if (objects) snprintf(path, 160, "a/step-%010lld.", (long long)step);
+    else snprintf(path, 160, "%s/step-%010lld/%s", dir, (long long)step, name);
     return path;
 }
 
-static void damage(const char *path, off_t at)
+static size_t shard_bytes(int64_t step, const char *name)
 {
-    char c;
+    char path[160];
+    struct stat st;
+    size_t n = 0;
+    shard_path(step, name, path);
+    if (objects) assert_non_null(object_store_find(objects, path, name, &n));
+    else assert_int_equal(stat(path, &st), 0), n = (size_t)st.st_size;
+    return n;
+}
+
+static void damage(int64_t step, const char *name, size_t at)
+{
+    char path[160], c;
+    size_t n;
+    shard_path(step, name, path);
+    if (objects) {
+        object_store_find(objects, path, name, &n)[at] ^= 1;
+        return;
+    }
     int fd = open(path, O_RDWR);
-    assert_true(pread(fd, &c, 1, at) == 1);
+    assert_true(pread(fd, &c, 1, (off_t)at) == 1);
     c = (char)(c ^ 1);
-    assert_true(pwrite(fd, &c, 1, at) == 1 && close(fd) == 0);
+    assert_true(pwrite(fd, &c, 1, (off_t)at) == 1 && close(fd) == 0);
+}
+
+static void cut(int64_t step, const char *name, size_t bytes)
+{
+    char path[160];
+    shard_path(step, name, path);
+    if (objects) object_store_cut(objects, path, name, bytes);
+    else assert_int_equal(truncate(path, (off_t)bytes), 0);
+}
+
+static void take_away(int64_t step, const char *name)
+{
+    char path[160];
+    shard_path(step, name, path);
+    if (objects) object_store_drop(objects, path, name);
+    else assert_int_equal(unlink(path), 0);
 }
 
 /* A wrong bit in each byte of the header, and in one byte of 97 of the rest; then cut to some lengths. */
 static void every_damage_is_found(void **state)
 {
     (void)state;
-    char path[160];
-    struct stat st;
+    static const char name[] = "shard-0001-of-0002";
     struct diag d = {0};
     save(10, 2, true, 3, 1);
-    shard(10, "shard-0001-of-0002", path);
-    assert_int_equal(stat(path, &st), 0);
-    for (off_t at = 0; at < st.st_size; at += at < 64 ? 1 : 97) {
-        damage(path, at);
-        if (loads(10, &d)) fail_msg("a wrong byte at %ld is not seen", (long)at);
-        damage(path, at);
+    size_t n = shard_bytes(10, name);
+    for (size_t at = 0; at < n; at += at < 64 ? 1 : 97) {
+        damage(10, name, at);
+        if (loads(10, &d)) fail_msg("a wrong byte at %zu is not seen", at);
+        damage(10, name, at);
     }
     is_whole(10);
-    for (off_t bytes = st.st_size - 1; bytes >= 0; bytes = bytes * 2 / 3 - 1) {
-        assert_int_equal(truncate(path, bytes), 0);
-        if (loads(10, &d)) fail_msg("cut to %ld is not seen", (long)bytes);
+    for (size_t bytes = n - 1; bytes > 2; bytes = bytes * 2 / 3 - 1) {
+        cut(10, name, bytes);
+        if (loads(10, &d)) fail_msg("cut to %zu is not seen", bytes);
     }
-    unlink(path);
+    take_away(10, name);
     assert_false(loads(10, &d));
+    assert_false(store->fails);
+    diag_free(&d);
+}
+
+/* Each byte of the manifest, then none: what it names must be what is there. */
+static void a_damaged_manifest_is_found(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    size_t n;
+    save(10, 2, true, 3, 1);
+    char *text = object_store_find(objects, "a/step-0000000010", ".manifest", &n);
+    assert_non_null(text);
+    for (size_t at = 0; at < n; at++) {
+        text[at] ^= 1;
+        if (loads(10, &d)) fail_msg("a wrong byte at %zu is not seen: %.*s", at, (int)n, text);
+        text[at] ^= 1;
+    }
+    is_whole(10);
+    object_store_drop(objects, "a/step-0000000010", ".manifest");
+    assert_false(loads(10, &d));
+    steps_are(NULL, 0);
     diag_free(&d);
 }
 
 static void the_newest_that_is_whole_is_taken(void **state)
 {
     (void)state;
-    char path[160];
     struct diag d = {0};
     for (int64_t step = 10; step <= 30; step += 10) save(step, 1, false, 3, 1);
     assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), 30);
     assert_int_equal(diag_errors(&d), 0);
-    damage(shard(30, "shard-0000-of-0001", path), 500);
+    damage(30, "shard-0000-of-0001", 500);
     assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), 20);
     assert_non_null(strstr(d.entries.v[0].text, "damaged"));
     assert_int_equal(checkpoint_load_newest(store, PRINT + 1, N, got_parameters, got_momenta, &d), CHECKPOINT_OTHER_MODEL);
-    struct store *none = store_open("/nonexistent", &d);
+    struct store *none = store_open(objects ? "s3://runs/nothing" : "/nonexistent", &d);
     assert_int_equal(checkpoint_load_newest(none, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_NONE);
     store_close(none);
     diag_free(&d);
@@ -193,6 +276,95 @@ static void what_an_earlier_life_left_is_not_used(void **state)
     assert_false(file_exists(partial));
 }
 
+/* Shards without a manifest, and those of another token than the manifest names. */
+static void what_an_earlier_life_put_is_taken_away(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    save(5, 1, false, 9, 1);
+    for (uint64_t token = 2; token <= 3; token++) {
+        struct saver *s = saver_open(store, &(struct saver_options){9, true}, 1, 2, token, PRINT, &d);
+        int64_t step = token == 2 ? 5 : 10;
+        set(step);
+        saver_begin(s, step, N, parameters, momenta);
+        assert_true(saver_wait(s, &d)); /* and it ends here: rank 0 never names it */
+        saver_close(s);
+    }
+    assert_int_equal(object_store_objects(objects), 4);
+    steps_are((int64_t[]){5}, 1);
+    assert_true(store_prepare(store, true, &d));
+    assert_int_equal(object_store_objects(objects), 2);
+    is_whole(5);
+}
+
+/* Rank 0 names a checkpoint of which rank 1's shard is not there: it gets no name. */
+static void what_is_not_all_there_gets_no_name(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    struct saver *s = saver_open(store, &(struct saver_options){3, true}, 0, 2, 7, PRINT, &d);
+    set(10);
+    saver_begin(s, 10, N, parameters, momenta);
+    assert_true(saver_wait(s, &d));
+    assert_false(saver_commit(s, &d));
+    assert_non_null(strstr(d.entries.v[0].text, "1 shards of 2"));
+    steps_are(NULL, 0);
+    saver_abandon(s);
+    saver_close(s);
+    assert_int_equal(object_store_objects(objects), 0);
+    diag_free(&d);
+}
+
+/* The newest may be sound: a store that does not answer is no reason to go on from an older one. */
+static void a_store_that_fails_ends_the_search(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    save(10, 1, false, 3, 1);
+    save(20, 1, false, 3, 1);
+    for (int answers = 0; answers < 3; answers++) { /* the list; the manifest; the shard */
+        object_store_fail(objects, answers, 1000, 503);
+        assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_STORE_FAILS);
+    }
+    object_store_fail(objects, 0, 0, 0);
+    assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), 20);
+    diag_free(&d);
+}
+
+/* Every request of a save fails in turn, for good: nothing half has a name, what was there stays whole, and the next save is whole. */
+static void every_failing_request_leaves_a_whole_checkpoint(void **state)
+{
+    (void)state;
+    save(10, 2, true, 1, 1);
+    size_t before = object_store_requests(objects);
+    save(20, 2, true, 1, 2);
+    const int of_a_save = (int)(object_store_requests(objects) - before);
+    assert_true(of_a_save > 5);
+    for (int fails = 0; fails < of_a_save; fails++) {
+        struct diag d = {0};
+        struct saver *s[2] = {NULL};
+        set(30 + 2 * fails);
+        object_store_fail(objects, fails, 1000, 500);
+        for (int r = 0; r < 2; r++) {
+            s[r] = saver_open(store, &(struct saver_options){1, true}, r, 2, 9, PRINT, &d);
+            if (!s[r]) break;
+            saver_begin(s[r], 30 + 2 * fails, N, parameters, momenta);
+            if (!saver_wait(s[r], &d)) break;
+            if (r == 1) saver_commit(s[0], &d);
+        }
+        for (int r = 0; r < 2; r++) saver_close(s[r]);
+        object_store_fail(objects, 0, 0, 0);
+        step_list steps = {0};
+        assert_true(store_list(store, &steps, &d) && steps.n >= 1);
+        for (size_t i = 0; i < steps.n; i++) is_whole(steps.v[i]);
+        array_free(&steps);
+        diag_free(&d);
+        save(31 + 2 * fails, 2, true, 1, (uint64_t)fails + 100);
+        steps_are((int64_t[]){31 + 2 * fails}, 1);
+    }
+    assert_int_equal(object_store_objects(objects), 3);
+}
+
 static void a_store_that_is_down_fails_that_save_only(void **state)
 {
     (void)state;
@@ -214,15 +386,24 @@ static void a_store_that_is_down_fails_that_save_only(void **state)
     diag_free(&d);
 }
 
+#define IN_BOTH(test)                                                                                                  \
+    cmocka_unit_test_setup_teardown(test, setup, teardown), cmocka_unit_test_setup_teardown(test, setup_objects, teardown_objects)
+#define IN_OBJECTS(test) cmocka_unit_test_setup_teardown(test, setup_objects, teardown_objects)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_saved_is_loaded_however_many_wrote, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_newest_are_kept_and_newer_ones_dropped, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_damage_is_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_newest_that_is_whole_is_taken, setup, teardown),
+        IN_BOTH(what_is_saved_is_loaded_however_many_wrote),
+        IN_BOTH(the_newest_are_kept_and_newer_ones_dropped),
+        IN_BOTH(every_damage_is_found),
+        IN_BOTH(the_newest_that_is_whole_is_taken),
+        IN_BOTH(a_store_that_is_down_fails_that_save_only),
         cmocka_unit_test_setup_teardown(what_an_earlier_life_left_is_not_used, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_store_that_is_down_fails_that_save_only, setup, teardown),
+        IN_OBJECTS(what_an_earlier_life_put_is_taken_away),
+        IN_OBJECTS(what_is_not_all_there_gets_no_name),
+        IN_OBJECTS(a_damaged_manifest_is_found),
+        IN_OBJECTS(a_store_that_fails_ends_the_search),
+        IN_OBJECTS(every_failing_request_leaves_a_whole_checkpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,7 @@ EXPORT int cublasGemmEx(void *h, int op_a, int op_b, int m, int n, int k, const 
 struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t change;
+    struct meeting *before; /* of an earlier id: who comes last to one is not known, so all stay */
     int size, come, turn;
     float sum[1 << 16];
     char bytes[1 << 18];
@@ -124,7 +125,8 @@ static struct meeting *place; /* of the last id */
 EXPORT int ncclGetUniqueId(char *id)
 {
     FAIL_IF_TOLD;
-    struct meeting *m = calloc(1, sizeof *m); /* lives on: who comes last is not known */
+    struct meeting *m = calloc(1, sizeof *m);
+    m->before = place;
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->change, NULL);
     place = m;
