@@ -1,4 +1,5 @@
-/* cmd_import.c - trainyard import FORMAT FILE... -o X.json: traces of other systems to a scenario or a workload profile.
+/* cmd_import.c - trainyard import FORMAT FILE... -o X.json: traces of other systems, or a live cluster, to a scenario or a workload
+ * profile.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -14,13 +15,14 @@
 #include "base/json_write.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/import_cluster.h"
 #include "input/fit.h"
 #include "input/import.h"
 
 enum { N_OUTPUT_FORMATS = FORMAT_CSV + 1 };
 static const char *const output_formats[N_OUTPUT_FORMATS] = {"text", "json", "csv"};
 
-enum option_key { KEY_FIT = 256, KEY_NODES, KEY_GPUS, KEY_MAP, KEY_FORMAT };
+enum option_key { KEY_FIT = 256, KEY_NODES, KEY_GPUS, KEY_MAP, KEY_FORMAT, KEY_CONTEXT, KEY_KUBECONFIG };
 static const struct argp_option options[] = {
     {"output",                                                              'o', "X.json", 0, "Write the scenario here and its job table beside it, as X.jobs.csv", 0},
     {"fit",                                                             KEY_FIT, NULL, 0, "Fit a workload profile to the trace and write that instead (on stdout without -o)", 0},
@@ -29,6 +31,8 @@ static const struct argp_option options[] = {
     {"gpus",                                                                     KEY_GPUS, "M", 0, "GPUs a node; larger jobs are split into replicas. Default: usual for the format", 0},
     {"map",  KEY_MAP, "FIELD=COLUMN", 0, "Take a field from another column of the trace; may be repeated", 0},
     {"format",                                                                    KEY_FORMAT, "text|json|csv", 0, "Form of the summary on stdout", 0},
+    {"context", KEY_CONTEXT, "NAME", 0, "Of cluster: the context of the kubeconfig; in-cluster: the account of this pod. There is no default", 0},
+    {"kubeconfig", KEY_KUBECONFIG, "FILE", 0, "Of cluster (default: $KUBECONFIG, else ~/.kube/config)", 0},
     {0                                                                   },
 };
 
@@ -39,7 +43,8 @@ struct import_arguments {
     struct import_options options;
     struct import_cluster cluster;
     enum output_format summary;
-    bool fit;
+    bool fit, live; /* live: a cluster, no file */
+    const char *context, *kubeconfig;
 };
 
 /* ---- arguments ---- */
@@ -93,6 +98,14 @@ static void parse_format(struct argp_state *state, struct import_arguments *a, c
         argp_error(state, "unknown format \"%s\"%s%s", name, near ? "; did you mean " : "", near ? near : "");
 }
 
+static void check_live(struct argp_state *state, const struct import_arguments *a)
+{
+    if (state->arg_num > 1) argp_error(state, "cluster takes no file: it is the cluster of --context");
+    if (!a->context) argp_error(state, "cluster needs --context NAME: no cluster is read by default");
+    if (!a->output) argp_error(state, "cluster needs -o X.json (- is stdout)");
+    if (a->fit || a->cluster.nodes || a->cluster.gpus) argp_error(state, "--fit, --nodes and --gpus are of traces");
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct import_arguments *a = state->input;
@@ -111,13 +124,21 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             a->summary = (enum output_format)form;
         return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num == 0)
+        if (state->arg_num == 0 && strcmp(text, "cluster") == 0)
+            a->live = true;
+        else if (state->arg_num == 0)
             parse_format(state, a, text);
         else
             array_push(&a->files, text);
         return 0;
+    case KEY_CONTEXT: a->context = command_text(text, "--context", state); return 0;
+    case KEY_KUBECONFIG: a->kubeconfig = command_text(text, "--kubeconfig", state); return 0;
     case ARGP_KEY_END:
-        if (state->arg_num < 2)
+        if (a->live)
+            check_live(state, a);
+        else if (a->context || a->kubeconfig)
+            argp_error(state, "--context and --kubeconfig go with import cluster");
+        else if (state->arg_num < 2)
             argp_error(state, "a format and at least one file are needed (\"-\" is stdin)");
         else if (a->output && strcmp(a->output, "-") == 0 && !a->fit)
             argp_error(state, "-o: a scenario is two files and needs a name, such as X.json");
@@ -143,9 +164,9 @@ static char *help_filter(int key, const char *text, void *input)
 const struct argp argp_import = {
     options,
     parse_option,
-    "FORMAT FILE...",
+    "FORMAT FILE...\ncluster",
     "Reads a trace and writes a scenario, or with --fit a workload profile. Without -o it only says what the trace "
-    "holds."
+    "holds. `cluster` reads nodes, queues, workloads' jobs and pods of a live Kubernetes cluster, and changes nothing."
     "\v",
     NULL,
     help_filter,
@@ -335,7 +356,7 @@ int cmd_import(int argc, char **argv)
     struct diag d = {0};
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp_import, argc, argv, 0, NULL, &a) != 0) return EXIT_USAGE;
-    int code = readable(&a) ? import_files(&a, &d) : EXIT_IO;
+    int code = a.live ? import_cluster(a.kubeconfig, a.context, a.output) : readable(&a) ? import_files(&a, &d) : EXIT_IO;
     diag_print(&d, stderr);
     diag_free(&d);
     array_free(&a.files);

@@ -113,7 +113,8 @@ static void write_policies(cJSON *spec, const struct cluster_queue_spec *q)
     if (q->has_threshold) put_number(borrow, "maxPriorityThreshold", q->max_priority_threshold);
     put_text(fungibility, "whenCanBorrow", q->can_borrow_try_next ? "TryNextFlavor" : "MayStopSearch");
     put_text(fungibility, "whenCanPreempt", q->can_preempt_stop ? "MayStopSearch" : "TryNextFlavor");
-    if (q->prefer_preemption_over_borrowing) put_text(fungibility, "preference", "PreemptionOverBorrowing");
+    /* the webhook takes it only where the flavors are gone through to the end */
+    if (q->prefer_preemption_over_borrowing && q->can_borrow_try_next && !q->can_preempt_stop) put_text(fungibility, "preference", "PreemptionOverBorrowing");
 }
 
 /* An empty namespaceSelector admits all namespaces; none would admit no workload at all. */

@@ -262,6 +262,7 @@ static void annotate(struct job_writing *j, enum job_kind kind)
 static void annotate_pods(cJSON *node, const char *duration)
 {
     for (cJSON *c = node->child; c; c = c->next) {
+        if (c->string && strcmp(c->string, "rayClusterSpec") == 0) continue; /* Ray pods live as long as their cluster */
         bool template = c->string && (strcmp(c->string, "template") == 0 || strcmp(c->string, "submitterPodTemplate") == 0);
         if (template && cJSON_IsObject(c)) put_text(put_object(put_object(c, "metadata"), "annotations"), MANIFEST_DURATION, duration);
         else if (cJSON_IsObject(c) || cJSON_IsArray(c)) annotate_pods(c, duration);
@@ -270,7 +271,7 @@ static void annotate_pods(cJSON *node, const char *duration)
 
 static void annotate_duration(const struct job_writing *j)
 {
-    if (j->job->work_ns == TIME_NEVER) return;
+    if (j->job->work_ns == TIME_NEVER || strcmp(text_at(j->object, "kind"), "RayCluster") == 0) return;
     double scale = j->w->options->scale > 0 ? j->w->options->scale : 1;
     struct str text = { 0 };
     str_append_seconds(&text, scale == 1 ? j->job->work_ns : (int64_t)((double)j->job->work_ns * scale + 0.5));

@@ -14,8 +14,8 @@
  *
  * What an object cannot say (work, steps, checkpoints, submission, id ...) stands in annotations "trainyard/KEY" of a scenario's
  * job, so that reading the objects gives the jobs again: same submission, work, roles, resources, queue, priority. Kinds of
- * neutral jobs excepted, that is an equal scenario. Pods carry the job's work as "trainyard/duration", in Go's syntax ("90s"),
- * times `scale`, for players of pods such as KWOK.
+ * neutral jobs excepted, that is an equal scenario. Pods (Ray's own excepted, which end with their cluster) carry the job's work as
+ * "trainyard/duration", in Go's syntax ("90s"), times `scale`, for players of pods such as KWOK.
  *
  * Kueue's objects and queue labels are written where the approach admits by Kueue; else queues stay in the scenario and each
  * job's queue is an annotation. Names: an id that is no DNS-1035 label is made one (lower case, '-' for the rest, "job-" before

@@ -85,8 +85,17 @@ static enum k8s_result suspend_job(struct k8s_run *r, const struct target *t, co
 
 static bool set_number(cJSON *o, const char *key, int64_t x)
 {
-    cJSON_DeleteItemFromObjectCaseSensitive(o, key);
+    if (o) cJSON_DeleteItemFromObjectCaseSensitive(o, key);
     return o && cJSON_AddNumberToObject(o, key, (double)x);
+}
+
+/* The group's bounds make room: KubeRay would keep within them. */
+static bool set_group(cJSON *group, int64_t n)
+{
+    const cJSON *max = cJSON_GetObjectItemCaseSensitive(group, "maxReplicas"), *min = cJSON_GetObjectItemCaseSensitive(group, "minReplicas");
+    if (cJSON_IsNumber(max) && max->valuedouble < (double)n) set_number(group, "maxReplicas", n);
+    if (cJSON_IsNumber(min) && min->valuedouble > (double)n) set_number(group, "minReplicas", n);
+    return set_number(group, "replicas", n);
 }
 
 static bool scale(cJSON *o, void *arg)
@@ -97,7 +106,7 @@ static bool scale(cJSON *o, void *arg)
     cJSON *ray = cJSON_GetObjectItemCaseSensitive(spec, "rayClusterSpec");
     cJSON *groups = cJSON_GetObjectItemCaseSensitive(ray ? ray : spec, "workerGroupSpecs");
     if (types) return set_number(cJSON_GetObjectItemCaseSensitive(types, "Worker"), "replicas", a->value);
-    if (groups) return set_number(groups->child, "replicas", a->value);
+    if (groups && groups->child) return set_group(groups->child, a->value);
     return set_number(spec, "parallelism", a->value);
 }
 

@@ -100,6 +100,9 @@ expect 3 "" "none: cannot open" run "$out/empty.json" --on kubernetes --context 
 printf 'contexts: [{ name: lab, context: { cluster: c } }]\nclusters: [{ name: c, cluster: { server: "http://127.0.0.1:1" } }]\n' > "$out/config"
 expect 3 "" 'there is no context "labb"' run "$out/empty.json" --on kubernetes --context labb --kubeconfig "$out/config" -o "$out/k"
 expect 3 "" "kubernetes.json" run --on kubernetes --context lab --kubeconfig "$out/config" --cleanup -o "$out/k"
+expect 2 "" "needs --context" import cluster -o "$out/x.json"
+expect 2 "" "takes no file" import cluster $tiny --context x -o "$out/x.json"
+expect 3 "" 'there is no context "labb"' import cluster --context labb --kubeconfig "$out/config" -o "$out/x.json"
 expect 0 "^kind: Job" "" export $tiny --to manifests -o -
 expect 2 "" "go with --to manifests" export "$out/runs" --to csv -a strict -o -
 expect 3 "" "No such file" export "$out/none.json" --to manifests -o -
