@@ -187,10 +187,23 @@ static void look_at_raycluster(struct k8s_run *r, struct seen_job *j, const cJSO
 static const struct { const char *kind; void (*look)(struct k8s_run *, struct seen_job *, const cJSON *); } kinds[] = {
     { "PyTorchJob", look_at_pytorchjob }, { "Job", look_at_batch_job }, { "RayJob", look_at_rayjob }, { "RayCluster", look_at_raycluster } };
 
+static void submit(struct k8s_run *r, struct seen_job *j)
+{
+    if (!j->submitted) live_submitted(r->live, j->index);
+    j->submitted = true;
+}
+
+void k8s_observe_dependent(struct k8s_run *r, struct seen_job *j)
+{
+    if (j->submitted) return;
+    submit(r, j);
+    live_waits(r->live, j->index, WAIT_DEPENDENCY);
+}
+
 void k8s_observe_created(struct k8s_run *r, struct seen_job *j)
 {
     j->created = true;
-    live_submitted(r->live, j->index);
+    submit(r, j);
     k8s_phase(r, j, "created", j->item->kind, j->item->name, "");
     live_waits(r->live, j->index, WAIT_CONTROL_PLANE);
     j->suspended = !r->kueue && r->s->details[r->set.jobs[j->index].detail].suspend;

@@ -30,14 +30,14 @@ static int64_t gpu_shares(const cJSON *pod)
     return sum;
 }
 
-static bool ready_condition(const cJSON *pod)
+static bool condition_is(const cJSON *pod, const char *type, const char *status)
 {
     const cJSON *c, *list = k8s_in(k8s_in(pod, "status"), "conditions");
-    cJSON_ArrayForEach(c, list) if (strcmp(k8s_text(c, "type"), "Ready") == 0) return strcmp(k8s_text(c, "status"), "True") == 0;
+    cJSON_ArrayForEach(c, list) if (strcmp(k8s_text(c, "type"), type) == 0) return strcmp(k8s_text(c, "status"), status) == 0;
     return false;
 }
 
-struct containers { int64_t restarts; bool running, backoff; };
+struct containers { int64_t restarts; bool running, backoff, creating; };
 
 static struct containers containers_of(const cJSON *pod)
 {
@@ -49,7 +49,9 @@ static struct containers containers_of(const cJSON *pod)
         const cJSON *n = k8s_in(c, "restartCount"), *state = k8s_in(c, "state");
         s.restarts += cJSON_IsNumber(n) ? (int64_t)n->valuedouble : 0;
         if (!k8s_in(state, "running")) s.running = false;
-        if (strcmp(k8s_text(k8s_in(state, "waiting"), "reason"), "CrashLoopBackOff") == 0) s.backoff = true;
+        const char *waits_for = k8s_text(k8s_in(state, "waiting"), "reason");
+        s.backoff |= strcmp(waits_for, "CrashLoopBackOff") == 0;
+        s.creating |= strcmp(waits_for, "ContainerCreating") == 0;
     }
     return s;
 }
@@ -69,10 +71,10 @@ static enum pod_state state_of(const cJSON *pod, const struct seen_pod *p, struc
     if (k8s_in(k8s_in(pod, "metadata"), "deletionTimestamp")) return POD_IS_TERMINATING;
     if (!k8s_text(k8s_in(pod, "spec"), "nodeName")[0]) return POD_IS_PENDING;
     if (c.backoff) return POD_IS_BACKOFF;
-    if (c.running && ready_condition(pod)) return POD_IS_READY;
+    if (c.running && condition_is(pod, "Ready", "True")) return POD_IS_READY;
     if (c.running) return POD_IS_RUNNING;
     if (!is_init_done(pod)) return POD_IS_INIT;
-    return p->pulled ? POD_IS_STARTING : POD_IS_PULLING;
+    return c.creating && !p->pulled ? POD_IS_PULLING : POD_IS_STARTING; /* a kubelet says so until the image is there */
 }
 
 /* What the GPUs of a pod in this state do while the job does not run. */
@@ -88,12 +90,13 @@ static const struct { enum pod_state state; enum wait_reason reason; } waits[] =
 
 static bool is_over(enum pod_state s) { return s == POD_IS_SUCCEEDED || s == POD_IS_FAILED || s == POD_IS_EVICTED || s == POD_IS_DELETED; }
 
-static const char *phase_of(enum pod_state s)
+static const char *phase_of(const struct seen_pod *p, enum pod_state s)
 {
     static const char *const words[N_POD_STATES] = {
-        [POD_IS_PENDING] = "pod-created", [POD_IS_PULLING] = "scheduled", [POD_IS_STARTING] = "pulled", [POD_IS_INIT] = "init",
+        [POD_IS_PENDING] = "pod-created", [POD_IS_PULLING] = "scheduled", [POD_IS_STARTING] = "scheduled", [POD_IS_INIT] = "init",
         [POD_IS_RUNNING] = "started", [POD_IS_READY] = "ready", [POD_IS_BACKOFF] = "backoff", [POD_IS_TERMINATING] = "terminating",
         [POD_IS_SUCCEEDED] = "succeeded", [POD_IS_FAILED] = "failed", [POD_IS_EVICTED] = "evicted", [POD_IS_DELETED] = "deleted" };
+    if (s == POD_IS_STARTING && p->state == POD_IS_PULLING) return "pulled";
     return words[s] ? words[s] : "";
 }
 
@@ -115,20 +118,25 @@ static void drop(struct k8s_run *r, struct seen_job *j, struct seen_pod *p)
     p->group = LIVE_NONE;
 }
 
+/* Steps that were too quick to be seen by themselves are told with the one that shows them. */
+static void tell_skipped(struct k8s_run *r, struct seen_job *j, const struct seen_pod *p, enum pod_state s)
+{
+    bool runs = s == POD_IS_INIT || s == POD_IS_RUNNING || s == POD_IS_READY || s == POD_IS_SUCCEEDED || s == POD_IS_BACKOFF;
+    if (!p->told && s != POD_IS_PENDING) k8s_phase(r, j, "pod-created", "Pod", p->name, "");
+    if (runs && p->state == POD_IS_PENDING) k8s_phase(r, j, "scheduled", "Pod", p->name, "");
+}
+
 static void enter_state(struct k8s_run *r, struct seen_job *j, struct seen_pod *p, enum pod_state s)
 {
-    static const struct { enum pod_state from; const char *skipped; } steps[] = { { POD_IS_PULLING, "scheduled" } };
     if (p->state == s && p->told) return;
-    bool bound = p->node != LIVE_NONE || s > POD_IS_PENDING;
-    if (bound && p->state == POD_IS_PENDING && s != POD_IS_PULLING && !is_over(s) && s != POD_IS_TERMINATING)
-        k8s_phase(r, j, steps[0].skipped, "Pod", p->name, ""); /* too quick to be seen by itself */
+    tell_skipped(r, j, p, s);
+    k8s_phase(r, j, phase_of(p, s), "Pod", p->name, "");
     p->told = true;
     p->state = s;
     int64_t b = s == POD_IS_PULLING || s == POD_IS_STARTING ? (int64_t)p->node : s == POD_IS_READY ? p->restarts : 0;
     if (s == POD_IS_PENDING) b = (int64_t)p->index - (int64_t)p->number;
     live_note(r->live, &(struct record){ .type = REC_POD_STATE, .job = (int32_t)j->index, .subject = p->number,
                                          .code = (uint16_t)(s | (unsigned)p->role << 8), .a = 1, .b = b });
-    k8s_phase(r, j, phase_of(s), "Pod", p->name, "");
 }
 
 /* ---- their job ---- */
@@ -145,7 +153,7 @@ static uint32_t wanted(const struct k8s_run *r, const struct seen_job *j)
     return n + head; /* one that the approach adds */
 }
 
-struct census { uint32_t there, bound, running; enum wait_reason reason; bool held; };
+struct census { uint32_t there, bound, running, unfit; enum wait_reason reason; bool held; };
 
 static struct census count(const struct seen_job *j)
 {
@@ -158,11 +166,13 @@ static struct census count(const struct seen_job *j)
         if (!p->counts) continue;
         c.there++;
         c.bound += p->state != POD_IS_PENDING;
+        c.unfit += p->state == POD_IS_PENDING && p->unfit;
         c.running += p->state == POD_IS_READY || p->state == POD_IS_SUCCEEDED;
         for (size_t k = 0; k < least; k++)
             if (waits[k].state == p->state) least = k;
     }
     if (least < sizeof waits / sizeof *waits) c.reason = waits[least].reason;
+    if (c.reason == WAIT_CAPACITY && !c.unfit) c.reason = WAIT_CONTROL_PLANE; /* the scheduler has not looked yet */
     return c;
 }
 
@@ -279,6 +289,7 @@ void k8s_observe_pod(enum k8s_change change, const cJSON *pod, void *arg)
     bool restarted = c.restarts > p->restarts;
     if (restarted) k8s_phase(r, j, "restarted", "Pod", p->name, "");
     p->restarts = c.restarts;
+    p->unfit = condition_is(pod, "PodScheduled", "False");
     if (restarted && live_steps_now(r->live, j->index)) live_stopped(r->live, j->index, ACT_STALLED, WAIT_START, CAUSE_FAILURE);
     hold(r, j, p, k8s_text(k8s_in(pod, "spec"), "nodeName"));
     enter_state(r, j, p, state_of(pod, p, c));

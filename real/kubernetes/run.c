@@ -170,7 +170,11 @@ static bool create_due(struct k8s_run *r)
         struct seen_job *j = &r->jobs[i];
         cJSON *made = NULL;
         if (j->item->at_ns > now_ns(r)) break; /* in the order of time */
-        if (j->created || !after_done(r, j)) continue;
+        if (j->created) continue;
+        if (!after_done(r, j)) {
+            k8s_observe_dependent(r, j);
+            continue;
+        }
         if (!create_item(r, j->item, &made)) return false;
         hmap_put_str(&r->by_uid, uid_of(made), i);
         cJSON_Delete(made);

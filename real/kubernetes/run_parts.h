@@ -52,14 +52,14 @@ struct seen_pod {
     int64_t shares, restarts;
     enum pod_state state;
     bool counts;       /* one of the job's ranks: no submitter, no launcher */
-    bool gone, pulled, told;
+    bool gone, pulled, told, unfit; /* unfit: the scheduler finds no node for it */
 };
 
 struct seen_job {
     const struct manifest_item *item;
     uint32_t index;    /* in the set */
     struct seen_pod **pods; size_t n_pods, cap_pods;
-    bool created, deleted, quota, admitted, evicted, suspended, ray, ray_running;
+    bool submitted, created, quota, admitted, evicted, suspended, ray, ray_running;
     enum wait_reason then; /* once its pods are gone */
 };
 
@@ -96,6 +96,8 @@ void k8s_observe_pod(enum k8s_change, const cJSON *, void *run);
 void k8s_observe_event(enum k8s_change, const cJSON *, void *run);
 void k8s_observe_node(enum k8s_change, const cJSON *, void *run);
 void k8s_observe_created(struct k8s_run *, struct seen_job *);
+/* Its time has come, but not that of the jobs it comes after: it is submitted, and not created yet. */
+void k8s_observe_dependent(struct k8s_run *, struct seen_job *);
 /* A line of phases.csv. */
 void k8s_phase(struct k8s_run *, const struct seen_job *, const char *phase, const char *kind, const char *object, const char *reason);
 bool k8s_job_is_over(const struct k8s_run *, const struct seen_job *);
