@@ -99,6 +99,7 @@ done
 
 # A GPU can be selected as anything else: the third one of the fifth node of eight is track 34.
 expect 0 '"gpu": 34,' "$A" --select gpu:h100-4/2 --dump-state json
+grep -q '"node": "h100-4",' "$out/stdout" && grep -q '"gpu_of_node": 2,' "$out/stdout" || fail "the selected GPU is not the third of h100-4"
 expect 3 "there is no such thing" "$A" --select gpu:h100-4/8 --dump-state json
 expect 3 "there is no such thing" "$A" --select gpu:h100-400/0 --dump-state json
 expect 2 "gpu:NODE/NUMBER" "$A" --select disk:1 --dump-state json

@@ -1,5 +1,5 @@
 #!/bin/bash
-# xvfb.sh - five real sessions of the window, under a virtual X server with keys and wheel of xdotool: start, zoom, search, comparison, resize.
+# xvfb.sh - six real sessions of the window, under a virtual X server with keys and wheel of xdotool: start, zoom, search, comparison, resize, measure.
 #
 #     tests/viz/xvfb.sh TRAINYARD TRAINYARD-VIEW
 #
@@ -103,6 +103,25 @@ begin "$out/demo/operator" --theme dark && {
     has '"height": 700,'
     has '"theme": "dark"'
     has '"mark_from_s": [0-9]'
+}
+
+# 6: a second cursor, a bookmark with a typed name, a pinned row, a command by its words
+begin "$out/demo/operator" && {
+    xdotool key --window "$id" g
+    xdotool type --window "$id" --delay 20 '1d'
+    xdotool key --window "$id" Return v g
+    xdotool type --window "$id" --delay 20 '2d'
+    xdotool key --window "$id" Return k
+    xdotool type --window "$id" --delay 20 'a day'
+    xdotool key --window "$id" Return Down p
+    xdotool type --window "$id" --delay 20 ':dark'
+    xdotool key --window "$id" Return
+    finish
+    has '"mark_from_s": 86400,'
+    has '"mark_to_s": 172800,'
+    has '{"name": "a day", "from_s": 86400, "to_s": 172800}'
+    has '"theme": "dark"'
+    grep -A1 '"pinned"' "$out/state.json" | grep -q '"name": "block 0"' || fail "the first row is not pinned: $(grep -A1 '"pinned"' "$out/state.json" | cut -c1-100)"
 }
 [ $bad = 0 ] && echo "xvfb: $sessions sessions of the window"
 exit $bad

@@ -52,20 +52,20 @@ void act_anchor(struct ui *u, int unused)
 
 /* ---- sums ---- */
 
-struct kept_sums {
-    uint64_t version; /* + 1; 0: not made */
-    struct range_sums sums;
+struct kept_sums { /* of each run */
+    uint64_t version[UI_MAX_RUNS]; /* + 1; 0: not made */
+    struct range_sums sums[UI_MAX_RUNS];
 };
 
 static const struct range_sums *sums_of(struct ui *u, unsigned run)
 {
-    static const char *const names[UI_MAX_RUNS] = {"range of A", "range of B"};
     const struct ui_run *r = &u->runs[run];
-    struct kept_sums *k = memo_get(&u->memos, names[run], 0, sizeof *k, NULL);
-    if (k->version != r->scene->version + 1 || k->sums.from_ns != u->mark_from_ns || k->sums.to_ns != u->mark_to_ns)
-        range_sums_make(&k->sums, r->scene, r->curves, u->mark_from_ns, u->mark_to_ns);
-    k->version = r->scene->version + 1;
-    return &k->sums;
+    struct kept_sums *k = memo_get(&u->memos, "range", 0, sizeof *k, NULL);
+    struct range_sums *s = &k->sums[run];
+    if (k->version[run] != r->scene->version + 1 || s->from_ns != u->mark_from_ns || s->to_ns != u->mark_to_ns)
+        range_sums_make(s, r->scene, r->curves, u->mark_from_ns, u->mark_to_ns);
+    k->version[run] = r->scene->version + 1;
+    return s;
 }
 
 /* ---- lines ---- */
@@ -242,13 +242,15 @@ static void number(struct json_writer *w, const char *key, uint64_t n)
 static void dump_sums(struct json_writer *w, const struct range_sums *s)
 {
     json_write_object(w);
-    exact(w, "existing_gpu_s", s->existing, GPU_S_DIGITS);
-    exact(w, "idle_gpu_s", s->idle, GPU_S_DIGITS);
-    json_write_key(w, "gpu_s");
-    json_write_object(w);
-    for (unsigned show = 0; show < SHOW_WAIT; show++)
-        if (s->by_show[show]) exact(w, show_name(show), s->by_show[show], GPU_S_DIGITS);
-    json_write_end(w);
+    if (s->gpus) { /* else they are not known */
+        exact(w, "existing_gpu_s", s->existing, GPU_S_DIGITS);
+        exact(w, "idle_gpu_s", s->idle, GPU_S_DIGITS);
+        json_write_key(w, "gpu_s");
+        json_write_object(w);
+        for (unsigned show = 0; show < SHOW_WAIT; show++)
+            if (s->by_show[show]) exact(w, show_name(show), s->by_show[show], GPU_S_DIGITS);
+        json_write_end(w);
+    }
     json_write_key(w, "wait_s");
     json_write_object(w);
     for (unsigned r = 0; r < N_WAIT_REASONS; r++)

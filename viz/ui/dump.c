@@ -77,7 +77,11 @@ static void dump_selection(const struct ui *u, struct json_writer *w)
         int_member(w, "run", sel->run);
         if (job >= 0) text_member(w, "job", s->jobs[job].id);
         if (sel->kind == SELECTED_NODE) text_member(w, "node", s->nodes[sel->node].name);
-        if (sel->kind == SELECTED_GPU) int_member(w, "gpu", sel->gpu);
+        if (sel->kind == SELECTED_GPU) {
+            text_member(w, "node", s->nodes[sel->node].name);
+            int_member(w, "gpu", sel->gpu);
+            int_member(w, "gpu_of_node", (int64_t)sel->gpu - s->nodes[sel->node].first_gpu);
+        }
         if (sel->kind == SELECTED_EVENT) {
             struct str text = {0};
             scene_event_text(s, &s->events[sel->event], &text);
