@@ -66,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp argp_validate = {
     options, parse, "SIM LIVE",
     "Lay a simulated run beside a live one of the same scenario: error by quantity, decisions that differ by name, a verdict.\v"
-    "Each is the directory of one run. Step times need --record full in both.\n"
+    "Each is the directory of one run. Step times need both recorded in full (trainyard run -r full).\n"
     "Example: trainyard validate out/sim out/live --jitter 50ms --tolerance restart=15\n"
     "Look at both: trainyard view out/sim out/live\n"
     "Exit: 0 passed, 1 failed, 2 usage, 4 a run cannot be read.",
