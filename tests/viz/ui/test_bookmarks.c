@@ -91,6 +91,27 @@ static void test_list(void **state)
     assert_true(cJSON_IsNull(session_find(s, "menu")));
 }
 
+/* The list stands in the upper third of the window: a title, then a line a bookmark. Beside it a click closes it. */
+static void test_click_in_list(void **state)
+{
+    struct session *s = *state;
+    struct str script = {0};
+    session_restart(s, false);
+    session_play(s, THREE "key K");
+    near(session_number(s, "menu.chosen"), 0); /* it is drawn */
+    double line = (double)s->ui->theme.line, top = (800 - 4 * line - 2 * (double)s->ui->theme.pad) / 3 + (double)s->ui->theme.pad;
+    str_printf(&script, "press 640 %.1f\nrelease 640 %.1f", top + 2.5 * line, top + 2.5 * line); /* the second */
+    session_play(s, str_text(&script));
+    near(session_number(s, "cursor_s"), 172800);
+    assert_true(cJSON_IsNull(session_find(s, "menu")));
+    session_play(s, "key K");
+    assert_string_equal(session_text(s, "menu.name"), "bookmarks");
+    session_play(s, "press 20 700\nrelease 20 700");
+    near(session_number(s, "cursor_s"), 172800);
+    assert_true(cJSON_IsNull(session_find(s, "menu")));
+    str_free(&script);
+}
+
 /* Every command is there, and does what its key does. */
 static void test_commands(void **state)
 {
@@ -144,7 +165,7 @@ static int close_runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_going_there), cmocka_unit_test(test_list), cmocka_unit_test(test_commands),
-                                       cmocka_unit_test(test_help_pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),         cmocka_unit_test(test_going_there), cmocka_unit_test(test_list),
+                                       cmocka_unit_test(test_click_in_list), cmocka_unit_test(test_commands),    cmocka_unit_test(test_help_pages)};
     return cmocka_run_group_tests(tests, open_runs, close_runs);
 }
