@@ -15,7 +15,7 @@ parts_of() { awk -v f="$1" '$1 == f {$1 = ""; print}' "$here/stacks"; }
 files() { local f; for f; do printf '%s\n' "$here/$f"/*.json; done; }
 # Each approach of a scenario is a play.
 count() { python3 -c 'import json, sys; print(sum(len(json.load(open(p))["approaches"]) for p in sys.argv[1:]))' $(files "${folders[@]}"); }
-skip() { echo "check-live: skipped: $*"; echo "0 passed, 0 failed, $all skipped"; exit 77; }
+skip() { [ -z "$work" ] || rm -rf "$work"; echo "check-live: skipped: $*"; echo "0 passed, 0 failed, $all skipped"; exit 77; }
 
 if [ $# -gt 0 ]; then folders=("$@"); else mapfile -t folders < <(awk '!/^#/ {print $1}' "$here/stacks"); fi
 all=$(count) || exit 2

@@ -158,10 +158,10 @@ def mark(o, what):
 
 
 def pods(watches, begin, ids):
-    """The lives of all pods, as simulated.pods tells them."""
+    """The lives of all pods, as simulated.pods tells them, and when each was created."""
     lives, of_job = {}, "submitter" if "rayjobs" in watches.events else "pod"
     for t, what, o in watches.events["pods"]:
-        life = lives.setdefault(o["metadata"]["uid"], (*place_of(o, ids, of_job), []))[3]
+        life = lives.setdefault(o["metadata"]["uid"], (*place_of(o, ids, of_job), [], t - begin))[3]
         m = mark(o, what)
         if m and (not life or life[-1][1] != m):
             life.append((t - begin, m))

@@ -183,7 +183,7 @@ def compare_pods(sim, live, until, named):
     """What became of the pods of each role, and where workers have names that last, of each of these."""
     def lives(side):
         out = {}
-        for job, role, index, life in side:
+        for job, role, index, life, *_ in side:
             marks = ", ".join(m for t, m in life if t < until - EDGE_S)
             out.setdefault((job, role, index if role == "master" or (role == "worker" and named) else 0), []).append(marks)
         return {k: sorted(x for x in v if x) for k, v in out.items()}
@@ -191,6 +191,13 @@ def compare_pods(sim, live, until, named):
     for place in sorted(mine.keys() | other.keys()):
         if mine.get(place, []) != other.get(place, []):
             yield f"pods {place}: simulated {mine.get(place)}, real {other.get(place)}"
+
+
+def made_too_late(pods, live):
+    """Pods made after their job had failed: the training operator does so when its cache has not got its own last write yet, more
+    often than not on a busy machine (4 of 7 with a limit of 0)."""
+    failed = {d[1]: d[0] for d in live if d[3] == "Failed=True"}
+    return [p for p in pods if p[4] > failed.get(p[0], float("inf"))]
 
 
 def told_environment(trainyard, run, job):
@@ -209,18 +216,23 @@ def compare_environment(told, live):
             yield f"environment of {pod}: simulated {a!r}, real {b!r}"
 
 
-def error_of_admission(sim, live):
-    """Median error of the time from submission to admission, in seconds."""
+def admission_times(sim, live, submitted):
+    """(simulated, real) seconds from submission to each admission that both sides have."""
     at = {}
     for t, job, what, _ in sim:
         if what == "admitted":
             at.setdefault(job, []).append(t)
-    errors = [abs(t - at[job].pop(0)) for t, job, what, _ in live if what == "admitted" and at.get(job)]
-    return statistics.median(errors) if errors else None
+    return [(at[job].pop(0) - submitted[job], t - submitted[job]) for t, job, what, _ in live if what == "admitted" and at.get(job)]
+
+
+def error_in_words(times):
+    """Median error of simulated times to admission, absolute and relative to the real ones."""
+    return f"time to admission within {statistics.median(abs(a - b) for a, b in times):.2f} s, " \
+           f"{100 * statistics.median(abs(a - b) / b for a, b in times):.0f} % (median of {len(times)})"
 
 
 def one(api, options, path, approach):
-    """Plays a scenario under an approach; the differences, and a summary."""
+    """Plays a scenario under an approach; the differences, a summary, and times to admission."""
     run = options.keep / f"{path.stem}-{approach}"
     shutil.rmtree(run, ignore_errors=True)
     subprocess.run([options.trainyard, "run", path, "--approach", approach, "-o", run, "--record", "full"], check=True, stdout=subprocess.DEVNULL)
@@ -239,14 +251,17 @@ def one(api, options, path, approach):
     wrong = list(compare_order(about(sim, False), about(live, False), until)) if has_queues(m) else []
     wrong += compare_conditions(about(sim, True), about(live, True), until)
     simulated_pods, real_pods = simulated.pods(run), observed.pods(watches, begin, m.id)
-    wrong += compare_pods(simulated_pods, real_pods, until, any(o["kind"] == "PyTorchJob" for _, o in m.jobs))
+    late = made_too_late(real_pods, live)
+    wrong += compare_pods(simulated_pods, [p for p in real_pods if p not in late], until, any(o["kind"] == "PyTorchJob" for _, o in m.jobs))
     environments = observed.environment(watches, m.id)
     told = {k: v for job in m.id.values() for k, v in told_environment(options.trainyard, run, job).items()}
     wrong += compare_environment(told, environments)
     n = {what: sum(d[2] == what for d in live) for what in ("admitted", "evicted", "condition")}
     summary = f"{n['admitted']} admissions, {n['evicted']} evictions, {n['condition']} conditions, {len(real_pods)} pods, {len(environments)} environments"
-    error = error_of_admission(sim, live) if has_queues(m) else None
-    return wrong, summary if error is None else f"{summary}; admission within {error:.2f} s (median)"
+    if late:
+        summary += f"; {len(late)} pod made after its job had failed"
+    times = admission_times(sim, live, {m.id[o["metadata"]["name"]]: t for t, o in m.jobs}) if has_queues(m) else []
+    return wrong, f"{summary}; {error_in_words(times)}" if times else summary, times
 
 
 def main():
@@ -260,16 +275,19 @@ def main():
     options.keep = options.keep or Path(scratch.name)
     options.keep.mkdir(exist_ok=True)
     api = Cluster(options.stack / "admin.kubeconfig")
-    failed = 0
+    failed, all_times = 0, []
     for path, approach in ((p, a) for p in options.scenarios for a in json.loads(p.read_text())["approaches"]):
         try:
-            wrong, told = one(api, options, path, approach)
+            wrong, told, times = one(api, options, path, approach)
+            all_times += times
         except (Refused, OSError, LookupError, RuntimeError, subprocess.SubprocessError) as e:
             wrong, told = [repr(e)], "could not be played"
         print("DIFFERS" if wrong else "ok", f"{path.parent.name}/{path.stem} {approach}: {told}", flush=True)
         for w in wrong:
             print(f"    {w}", flush=True)
         failed += bool(wrong)
+    if all_times:
+        print(error_in_words(all_times), flush=True)
     return 1 if failed else 0
 
 

@@ -233,7 +233,7 @@ EOF
         sed -e 's/namespace: system/namespace: kubeflow/' -e "s/^\( *\)path: \/validate/\1port: $(port training-operator)\n&/" |
         k apply -f - >/dev/null || fail "the training operator's webhooks"
     run training-operator "$live_here/private.sh" "$dir/private-training" /tmp "k8s-webhook-server/serving-certs=$dir/pki/serving" -- \
-        env KUBECONFIG="$dir/admin.kubeconfig" MY_POD_NAMESPACE=kubeflow \
+        env TMPDIR=/tmp KUBECONFIG="$dir/admin.kubeconfig" MY_POD_NAMESPACE=kubeflow \
         "$(part_path training-operator)" --enable-scheme=pytorchjob --webhook-server-port="$(port training-operator)" \
         --metrics-bind-address="127.0.0.1:$(port training-metrics)" --health-probe-bind-address="127.0.0.1:$(port training-health)"
     await training-operator 120 curl -sf "http://127.0.0.1:$(port training-health)/readyz"
