@@ -61,6 +61,20 @@ static void add_types(struct torch_job *t)
     }
 }
 
+/* What the object shows that a policy holds: it is created suspended. */
+static void set_held(struct conditions *c)
+{
+    conditions_set(c, (struct condition){.type = COND_CREATED, .note = NOTE_CREATED, .status = true});
+    conditions_set(c, (struct condition){.type = COND_SUSPENDED, .note = NOTE_SUSPENDED, .status = true});
+}
+
+static void held(struct sim *s, struct job *j)
+{
+    struct conditions none = {0}, shown = {0};
+    set_held(&shown);
+    conditions_publish(s, j, &none, &shown);
+}
+
 static struct torch_job *new_object(struct sim *s, struct job *j)
 {
     struct torch_job *t = torch_job_new(op_of(s, j), j);
@@ -72,7 +86,8 @@ static struct torch_job *new_object(struct sim *s, struct job *j)
     add_types(t);
     t->nominal = torch_wanted(t);
     t->trains = j->spec->work_ns != TIME_NEVER;
-    t->suspend = d->suspend && s->scenario->approach.admission == ADMIT_NONE;
+    if (s->scenario->approach.admission == ADMIT_NONE) t->suspend = d->suspend;
+    else set_held(&t->status.conditions);
     j->live->state = t;
     j->live->train = t->trains ? train_create(s, j, &torch_train_hooks) : NULL;
     if (s->scenario->approach.gang == GANG_COSCHEDULING) t->gang = kube_gang_create(s->kube, j, torch_wanted(t));
@@ -167,6 +182,7 @@ const struct lifecycle_ops lifecycle_training_operator_v1 = {
     .needs_pods = true,
     .create = create,
     .destroy = destroy,
+    .held = held,
     .start = start,
     .stop = stop,
     .script = script,

@@ -180,9 +180,11 @@ objects_calling() { # FOLDER PORT NAME
     k kustomize "$1" | k annotate --local -f - -o json trainyard.live/part="$3" | python3 "$live_here/calls.py" "https://127.0.0.1:$2" "$dir/pki/ca.crt" "$3"
 }
 
+# It queues PyTorchJobs too where their operator was started before it.
 start_kueue() {
-    local files
+    local files frameworks=batch/job
     files=$(part_files kueue)
+    k get crd pytorchjobs.kubeflow.org >/dev/null 2>&1 && frameworks="batch/job, kubeflow.org/pytorchjob"
     objects_calling "$files/config/components/crd" "$(port kueue)" kueue | k apply --server-side -f - >"$dir/kueue-crds.log" || fail "Kueue's CRDs"
     await kube-apiserver 60 k wait --for=condition=Established --timeout=10s crd/workloads.kueue.x-k8s.io crd/clusterqueues.kueue.x-k8s.io
     k create namespace kueue-system >/dev/null
@@ -197,7 +199,7 @@ leaderElection: {leaderElect: false}
 internalCertManagement: {enable: false}
 featureGates: {VisibilityOnDemand: false}
 clientConnection: {qps: 50, burst: 100}
-integrations: {frameworks: [batch/job]}
+integrations: {frameworks: [$frameworks]}
 EOF
     # It looks for the certificate of its metrics in a folder that no flag changes: in a view of /etc of its own.
     run kueue "$live_here/private.sh" "$dir/private-kueue" /etc "kueue/metrics/certs=$dir/pki/serving" -- \
