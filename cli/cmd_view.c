@@ -18,8 +18,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp argp_view = {
-    NULL, parse, "RUN [RUN2]",
-    "Look at a run in a window, or at two side by side: who held which GPU when, queues and ledgers over time, what differs. "
+    NULL, parse, "RUN...",
+    "Look at a run in a window, at two side by side, or at more in a grid: who held which GPU when, queues and ledgers over time, what differs. "
     "All arguments go to trainyard-view; `trainyard-view --help` lists its options, `?` in the window its keys.\v"
     "Example: trainyard run scenarios/demo.json -n 1 -r full -o out && trainyard view out/operator out/actor\n"
     "Exit: as trainyard-view; 4 when it is not installed.",

@@ -34,11 +34,13 @@ void app_manual(FILE *to)
     struct str s = {0};
     str_printf(&s,
                ".TH TRAINYARD-VIEW 1 \"\" \"trainyard %s\" \"User Commands\"\n"
-               ".SH NAME\ntrainyard\\-view \\- look at runs of trainyard, one or two side by side\n"
-               ".SH SYNOPSIS\n\\fBtrainyard\\-view\\fR [\\fIOPTION\\fR...] \\fIRUN\\fR [\\fIRUN2\\fR]\n"
+               ".SH NAME\ntrainyard\\-view \\- look at runs of trainyard, one, two side by side, or more in a grid\n"
+               ".SH SYNOPSIS\n\\fBtrainyard\\-view\\fR [\\fIOPTION\\fR...] \\fIRUN\\fR...\n"
                ".SH DESCRIPTION\nShows who held which GPU when, queues and ledgers over time, events, single jobs, and how two runs of "
                "the same jobs differ. It reads run directories only, simulated or live, also while they grow. RUN is the directory "
-               "of a run, or a tree of runs: then the first two approaches become A and B.\n.SH OPTIONS\n",
+               "of a run, or a tree of runs: then its approaches are shown. The first two runs are A and B, which comparisons are between. More than "
+               "two are shown in a grid, up to 16; there any two can be made A and B. A live run beside a simulated one of the same scenario lies over "
+               "its curves as dots.\n.SH OPTIONS\n",
                TRAINYARD_VERSION);
     for (const struct argp_option *o = app_argp.options; o->name; o++)
         if (!(o->flags & OPTION_HIDDEN)) option(&s, o);

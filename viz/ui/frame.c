@@ -242,7 +242,12 @@ static void pane_head(struct ui *u, struct draw_list *d, const struct pane *p)
     draw_rect(d, b, ROLE_PANEL);
     float w = ui_label(u, d, (struct box){b.x + u->theme.pad, b.y, b.w, b.h}, (struct text_style){.face = FACE_BOLD, .role = ROLE_ACCENT}, name);
     struct text_style style = {.max_width = b.w - w - 3 * u->theme.pad};
-    ui_label(u, d, (struct box){b.x + w + 2 * u->theme.pad, b.y, b.w, b.h}, style, u->runs[p->run].scene->title);
+    const struct scene *s = u->runs[p->run].scene;
+    struct str title = {0};
+    str_append(&title, s->title);
+    if (strcmp(s->run->back_end, "sim") != 0) str_printf(&title, ", measured on %s", s->run->back_end);
+    ui_label(u, d, (struct box){b.x + w + 2 * u->theme.pad, b.y, b.w, b.h}, style, str_text(&title));
+    str_free(&title);
 }
 
 static void mark_draw(struct ui *u, struct draw_list *d, struct box plot)
