@@ -28,7 +28,6 @@ struct page {
     struct report report;
     struct compare compare; /* with two or more */
     struct album album;
-    int64_t moment; /* of the maps: one for all, so that they can be compared */
     struct str *out;
 };
 
@@ -195,23 +194,36 @@ static void differences(struct page *p)
     html_section_end(p->out);
 }
 
-/* Two approaches share their scales; more stand each by itself. */
+static void many_over_time(struct page *p)
+{
+    struct studio *s = studio_open(p->scenes, (unsigned)p->n_pictured, p->text, &p->album);
+    studio_at(s, studio_moment(s, 0));
+    studio_gantts(s, p->out);
+    studio_maps(s, p->out);
+    studio_all_curves(s, p->out);
+    for (unsigned i = 0; i < p->n_pictured; i++) studio_ledger_of(s, i, p->out);
+    studio_close(s);
+}
+
+/* Two share their scales. */
+static void few_over_time(struct page *p)
+{
+    struct studio *s = studio_of(p, 0, p->n - 1);
+    studio_at(s, studio_moment(s, 0));
+    for (unsigned run = 0; run < p->n; run++) studio_gantt(s, run, p->out);
+    for (unsigned run = 0; run < p->n; run++) studio_map(s, run, p->out);
+    for (unsigned run = 0; run < p->n; run++) studio_curves(s, run, p->out);
+    studio_ledger(s, p->out);
+    if (p->n == 1) studio_waits(s, p->out);
+    studio_close(s);
+}
+
 static void over_time(struct page *p)
 {
-    bool pair = p->n == 2;
     html_section(p->out, "time", "Over time");
     not_pictured(p);
-    for (size_t i = 0; i < p->n_pictured; i += pair ? 2 : 1) {
-        struct studio *s = studio_of(p, i, pair ? i + 1 : i);
-        if (i == 0) p->moment = studio_moment(s, 0);
-        studio_at(s, p->moment);
-        for (unsigned run = 0; run < (pair ? 2 : 1); run++) studio_gantt(s, run, p->out);
-        for (unsigned run = 0; run < (pair ? 2 : 1); run++) studio_map(s, run, p->out);
-        for (unsigned run = 0; run < (pair ? 2 : 1); run++) studio_curves(s, run, p->out);
-        studio_ledger(s, p->out);
-        if (p->n == 1) studio_waits(s, p->out);
-        studio_close(s);
-    }
+    if (p->n > 2) many_over_time(p);
+    else few_over_time(p);
     html_section_end(p->out);
 }
 

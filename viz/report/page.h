@@ -9,6 +9,7 @@
  * REPORT_JOBS_LISTED that waited longest, say how many they leave out, and where all are: jobs.csv of the run.
  * What comes from scenarios and traces is escaped. The same runs give the same bytes.
  *
+ * Two approaches share each picture over time, more stand in a grid on the same scales.
  * Pictures and jobs are of the first REPORT_PICTURED approaches; the page says so where there are more.
  * Memory: the page, and a scene each that is pictured. Cost: reading each run once, and what the pictures cost: about 10 us a job and run.
  *

@@ -22,7 +22,7 @@ static const float margin = 4;
 enum { LIGHT, DARK, N_SIDES }; /* as theme_names */
 
 struct studio {
-    struct scene *scenes[UI_MAX_RUNS];
+    struct scene *scenes[UI_ALL_RUNS];
     unsigned n;
     struct album *album;
     const struct text_engine *text;
@@ -173,6 +173,76 @@ static void view_picture(struct studio *s, const struct view_kind *kind, unsigne
     turn_to(need_ui(s), kind);
     struct shot shot = {.draw = draw_view, .height = height + legend_height(s->ui, WIDTH - 2 * margin), .kind = kind, .run = run};
     picture(s, &shot, out, title, description);
+}
+
+/* ---- many runs ---- */
+
+static bool any_has(const struct studio *s, bool gpus)
+{
+    bool any = false;
+    for (unsigned i = 0; i < s->n; i++) any |= gpus ? s->scenes[i]->has_gpus : s->scenes[i]->has_timeline;
+    return any;
+}
+
+/* The legend once, above all. */
+static void draw_grid(struct studio *s, const struct shot *shot)
+{
+    struct ui *u = s->ui;
+    struct box all = canvas(shot->height), body = all, *legend = &u->layout.legend;
+    *legend = (struct box){all.x, all.y, all.w, legend_height(u, all.w)};
+    body.y += legend->h;
+    body.h -= legend->h;
+    if (legend->h > 0) legend_draw(u, s->list, *legend);
+    if (shot->kind->axis == AXIS_TIME) body.h -= u->theme.line + u->theme.pad;
+    grid_picture(u, s->list, body, (struct box){body.x, body.y + body.h, body.w, u->theme.line + u->theme.pad});
+}
+
+static void grid_of(struct studio *s, const struct view_kind *kind, float tile, struct str *out, const char *title, const char *description)
+{
+    struct ui *u = need_ui(s);
+    turn_to(u, kind);
+    u->grid = true;
+    u->grid_columns = s->n <= 4 ? 2 : s->n <= 9 ? 3 : 4;
+    float rows = (float)((s->n + u->grid_columns - 1) / u->grid_columns);
+    struct shot shot = {.draw = draw_grid, .height = rows * tile + legend_height(u, WIDTH - 2 * margin) + u->theme.line + u->theme.pad, .kind = kind};
+    picture(s, &shot, out, title, description);
+    u->grid = false;
+}
+
+void studio_gantts(struct studio *s, struct str *out)
+{
+    if (any_has(s, true))
+        grid_of(s, &view_gantt, 210, out, "Who held which GPU, under each approach.",
+                "On one axis of time. A row a GPU, or several where there are more than rows; failures stand in the lane above.");
+}
+
+void studio_maps(struct studio *s, struct str *out)
+{
+    struct str title = {0};
+    if (!any_has(s, true)) return;
+    str_append(&title, "The cluster after ");
+    widget_moment(&title, need_ui(s)->cursor_ns);
+    str_append(&title, ", under each approach.");
+    grid_of(s, &view_map, 280, out, str_text(&title),
+            "Every GPU is a cell, in its node and rack. This is the moment in which most GPUs are waited for under the first approach; time axes mark it.");
+    str_free(&title);
+}
+
+void studio_all_curves(struct studio *s, struct str *out)
+{
+    if (any_has(s, false))
+        grid_of(s, &view_curves, any_has(s, true) ? 490 : 220, out, "All approaches over time, on the same scales.",
+                "Jobs waiting and running, GPUs by state, goodput. Bands: least and most within a pixel; lines: means.");
+    else note(out, "These runs keep no records (--record none), so nothing can be shown over time.");
+}
+
+void studio_ledger_of(struct studio *s, unsigned run, struct str *out)
+{
+    struct str title = {0};
+    ui_alone(need_ui(s), run);
+    str_printf(&title, "Both ledgers of %s.", s->scenes[run]->title);
+    view_picture(s, &view_ledger, 0, 720, out, str_text(&title), "Left: exact sums. Right: over time, where it is recorded.");
+    str_free(&title);
 }
 
 int64_t studio_moment(struct studio *s, unsigned run)

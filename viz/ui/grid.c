@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <limits.h>
 #include <math.h>
 
 #include "base/str.h"
@@ -30,6 +31,7 @@ unsigned grid_columns(const struct ui *u)
     struct box b = u->layout.body;
     unsigned n = u->private->n_all, best = 1;
     float least = INFINITY;
+    if (u->grid_columns) return u->grid_columns;
     for (unsigned c = 1; c <= n; c++) {
         unsigned rows = (n + c - 1) / c;
         float w = b.w / (float)c, h = b.h / (float)rows - head_height(u);
@@ -89,8 +91,8 @@ static void head_draw(struct ui *u, struct draw_list *d, unsigned place)
     const struct theme *t = &u->theme;
     struct box c = cell(u, place), b = {c.x, c.y, c.w, head_height(u)};
     struct str name = {0};
-    bool focus = place == p->focus;
-    const char *letter = place == p->a ? "A" : place == p->b ? "B" : NULL;
+    bool paper = u->focus == UINT_MAX, focus = place == p->focus && !paper; /* nothing is chosen on paper */
+    const char *letter = paper ? NULL : place == p->a ? "A" : place == p->b ? "B" : NULL;
     ui_run_name(u, place, &name);
     draw_rect(d, b, focus ? ROLE_BAR : ROLE_PANEL);
     float x = b.x + t->pad;
@@ -122,6 +124,15 @@ void grid_axes_draw(struct ui *u, struct draw_list *d)
         struct box tile = grid_tile(u, i), axis = {tile.x, all.y, tile.w, all.h};
         time_axis_draw(u, d, axis, view_plot(u, k, axis));
     }
+}
+
+void grid_picture(struct ui *u, struct draw_list *d, struct box body, struct box axis)
+{
+    u->layout.body = body;
+    u->layout.axis = axis;
+    runs_sync(u);
+    grid_draw(u, d);
+    if (view_kinds[u->view]->axis == AXIS_TIME) grid_axes_draw(u, d);
 }
 
 bool grid_hover(struct ui *u, float x, float y, struct hover *h)

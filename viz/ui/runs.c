@@ -196,6 +196,11 @@ void runs_return(struct ui *u, const struct lent_run *l)
     u->selection = l->selection.selection;
 }
 
+void ui_alone(struct ui *u, unsigned place)
+{
+    load(u, (int)place, -1);
+}
+
 void runs_swap(struct ui *u)
 {
     struct ui_private *p = u->private;

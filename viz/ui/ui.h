@@ -100,6 +100,7 @@ struct ui {
     enum ui_colour_by colour_by;
     uint32_t isolated;         /* what the legend isolates, + 1: a show, or a queue or team by its place in the legend; 0: all */
     bool by_job;               /* Gantt: a row a job */
+    unsigned grid_columns;     /* 0: as fits */
     bool grid;                 /* all runs, small, where the view shows one run a pane; then runs[0] is the one with the focus, and the only one */
     bool normalise;            /* curves and ledger: each run to its own scale */
     bool large;                /* curves: the chosen one alone */
@@ -144,6 +145,9 @@ void ui_theme_set(struct ui *, unsigned index, float scale);
 /* The strip of colours and states of the present view, also for pictures without a frame; its height depends on the width. */
 float legend_height(const struct ui *, float width);
 void legend_draw(struct ui *, struct draw_list *, struct box);
+/* For pictures without a frame: the grid with its time axes, if the view has them; one run alone before the views, until the next event. */
+void grid_picture(struct ui *, struct draw_list *, struct box body, struct box axis);
+void ui_alone(struct ui *, unsigned place);
 
 /* All runs; the name says in what it differs from the others. */
 unsigned ui_n_runs(const struct ui *);
