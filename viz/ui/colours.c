@@ -42,7 +42,7 @@ void colours_update(struct ui *u)
         c->full[i] = theme_look(&u->theme, i).argb;
         c->grey[i] = theme_mix(c->full[i], u->theme.role[ROLE_GREYED], grey_part);
     }
-    for (unsigned i = 0; i < ui_n_runs(u); i++) {
+    for (unsigned i = 0; i < ui_n_runs(u) && u->colour_by != COLOUR_STATE; i++) { /* by state no job is asked for */
         struct ui_run *r = runs_at(u, i);
         r->key = xreallocarray(r->key, r->scene->n_jobs + 1, sizeof *r->key);
         for (uint32_t j = 0; j < r->scene->n_jobs; j++) r->key[j] = key_of(u, r, j);

@@ -193,7 +193,7 @@ void ui_theme_set(struct ui *u, unsigned index, float scale)
     u->theme_index = index;
     u->font_scale = scale;
     u->theme = theme_make(index, scale);
-    if (u->n_runs && u->runs[0].key) colours_update(u);
+    if (u->n_runs) colours_update(u);
     u->dirty = true;
 }
 
