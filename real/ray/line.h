@@ -1,0 +1,35 @@
+/* line.h - a line that the driver (driver.py) prints: what Ray Train's controller does, what the ranks say.
+ *
+ *     struct ray_line l;
+ *     if (ray_line_read(text, n, &l)) ...     // "trainyard {...}"; other output of the job is false, and so is what has no sense
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_REAL_RAY_LINE_H
+#define TRAINYARD_REAL_RAY_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "real/host/line.h"
+#include "run/conditions.h"
+
+enum ray_line_kind { RAY_DRIVER, RAY_STATE, RAY_GROUP, RAY_FAULT, RAY_RANK };
+enum { RAY_MOST_RANKS = 4096, RAY_ADDRESS = 64 };
+
+struct ray_line {
+    enum ray_line_kind kind;
+    int64_t time_ns;                 /* since the epoch */
+    int state;                       /* RAY_STATE: enum ray_train_state, or -1: one that has no counterpart there */
+    bool over;                       /* ... it is about to be over */
+    int64_t group, world, rank;
+    bool hang;                       /* RAY_FAULT; else the worker is killed */
+    struct worker_line said;         /* RAY_RANK */
+    uint32_t n_nodes;                /* RAY_GROUP: node of each rank */
+    char nodes[RAY_MOST_RANKS][RAY_ADDRESS];
+};
+
+bool ray_line_read(const char *text, size_t n, struct ray_line *);
+
+#endif

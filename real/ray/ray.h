@@ -1,0 +1,55 @@
+/* ray.h - plays a scenario's jobs on a live Ray cluster: trainyard-worker in the workers of Ray Train v2 groups.
+ *
+ *     if (!ray_check(scenario, &diag)) ...                        // what this back end cannot play, by name: exit code 3
+ *     struct ray_result r;
+ *     if (!ray_run(scenario, &(struct ray_options){.dir = "out", .address = "http://head:8265", ...}, &r, &diag)) ...    // 4
+ *
+ * Each job is submitted at its time through the REST API of the head (client.h), with the driver that stands beside
+ * (driver.py) as its program; what the driver prints becomes the records of the run. Ray itself queues, places, watches and
+ * starts again: nothing of that is in here. The cluster must be there, with as many nodes alive as the scenario has nodes
+ * with GPUs, each with at least as many GPUs: node n of the scenario is the n-th of them by address.
+ *
+ *   admitted    the driver runs             started     all ranks of the group have begun
+ *   allocated   the worker group is there   stopped     a fault of the scenario, else the last step before the controller
+ *                                                       restarts or resizes
+ * The phases between are those of the simulator's ray-train-v2: control plane, peers, rendezvous, checkpoint load, detection,
+ * resize. Moments are the machines' own, in seconds since the epoch: their clocks must agree (to be told by how much).
+ * What is not told by the driver, such as the loss of a node, is seen when Ray Train's controller sees it.
+ *
+ * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program.
+ * Interrupted (*stop set), or on an error, the jobs of this run are stopped; killed, they go on and end by themselves.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TRAINYARD_REAL_RAY_RAY_H
+#define TRAINYARD_REAL_RAY_RAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "input/scenario.h"
+
+struct ray_options {
+    const char *dir, *work;        /* work NULL: DIR/work */
+    const char *address;           /* of the dashboard */
+    const char *token;             /* NULL: none */
+    const char *worker;            /* the program */
+    int record_level;
+    bool force;
+    const volatile int *stop;
+    FILE *tell;                    /* what happens; NULL: silent */
+};
+
+struct ray_result {
+    size_t jobs, succeeded, failed, unfinished;
+    int64_t end_ns;
+    bool interrupted;
+};
+
+bool ray_check(const struct scenario *, struct diag *);
+bool ray_run(const struct scenario *, const struct ray_options *, struct ray_result *, struct diag *);
+
+#endif
