@@ -14,13 +14,14 @@
 #include "cli/command.h"
 #include "cli/run_host.h"
 #include "cli/run_kubernetes.h"
+#include "cli/run_ray.h"
 #include "cli/viewer.h"
 #include "run/metrics.h"
 #include "study/runs.h"
 #include "study/words.h"
 
 struct options {
-    const char *scenario, *out, *on, *work;
+    const char *scenario, *out, *on, *work, *address;
     struct kubernetes_options kubernetes;
     ARRAY(const char *) approaches;
     ARRAY(const char *) overrides;
@@ -31,7 +32,8 @@ struct options {
     enum output_format format;
 };
 
-enum { KEY_CONTEXT = 256, KEY_KUBECONFIG, KEY_IMAGE, KEY_DRY_RUN, KEY_CLEANUP };
+enum { KEY_ADDRESS = 256, KEY_CONTEXT, KEY_KUBECONFIG, KEY_IMAGE, KEY_DRY_RUN, KEY_CLEANUP };
+
 static const struct argp_option options[] = {
     {"approach", 'a', "NAME", 0, "Run this approach only; may be given several times (default: all)", 0},
     {"output", 'o', "DIR", 0, "Write run directories below DIR (default: print the summary only)", 0},
@@ -39,9 +41,11 @@ static const struct argp_option options[] = {
     {"set", 's', "POINTER=VALUE", 0, "Change one value of the scenario, e.g. /run/seed=7", 0},
     {"record", 'r', "none|jobs|full", 0, "What the timeline keeps (default: jobs)", 0},
     {"threads", 't', "N", 0, "Threads (default: one a core); results do not depend on it", 0},
-    {"on", 'b', "sim|host|gpu|kubernetes", 0,
+    {"on", 'b', "sim|host|gpu|kubernetes|ray", 0,
      "Back end: the simulator; real processes on this machine and those of the scenario's \"live\"; gpu: processes that compute on GPUs "
-     "of this machine; objects on a live cluster (default: sim)", 0},
+     "of this machine; objects on a live cluster; a live Ray cluster (default: sim)", 0},
+    {"address", KEY_ADDRESS, "URL", 0,
+     "Of --on ray: the dashboard of the head (default: $RAY_API_SERVER_ADDRESS, else http://127.0.0.1:8265); its token is in $RAY_AUTH_TOKEN", 0},
     {"work", 'w', "DIR", 0, "Of live runs: where data and checkpoints go (default: work in the run's directory)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
     {"view", 'v', 0, 0,
@@ -80,9 +84,10 @@ static double speed_of(const char *text, struct argp_state *state)
     return x;
 }
 
-static const char *const back_ends[] = {"sim", "host", "gpu", "kubernetes"};
+static const char *const back_ends[] = {"sim", "host", "gpu", "kubernetes", "ray"};
 
-static bool is_kubernetes(const struct options *o) { return o->on && !strcmp(o->on, "kubernetes"); }
+static bool is_on(const struct options *o, const char *back_end) { return o->on && !strcmp(o->on, back_end); }
+static bool is_kubernetes(const struct options *o) { return is_on(o, "kubernetes"); }
 
 static bool is_live(const struct options *o) { return o->on && strcmp(o->on, "sim") != 0; }
 
@@ -108,6 +113,7 @@ static void check(struct options *o, struct argp_state *state)
     if (o->view && o->record_level == RECORD_NONE) argp_error(state, "--view needs records: not --record none");
     if (is_live(o)) check_live(o, state);
     else if (o->work) argp_error(state, "--work is of live runs");
+    if (o->address && !is_on(o, "ray")) argp_error(state, "--address goes with --on ray");
     if (o->record_level < 0) o->record_level = o->view ? RECORD_FULL : RECORD_JOBS;
 }
 
@@ -124,8 +130,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'r': o->record_level = record_level(arg, state); return 0;
     case 't': o->threads = command_number(arg, 1, 1024, "--threads", state); return 0;
     case 'b':
-        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim, host, gpu or kubernetes", state);
+        o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim, host, gpu, kubernetes or ray", state);
         return 0;
+    case KEY_ADDRESS: o->address = command_text(arg, "--address", state); return 0;
     case 'w': o->work = command_text(arg, "--work", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case KEY_CONTEXT: o->kubernetes.context = command_text(arg, "--context", state); return 0;
@@ -256,8 +263,9 @@ static void print_summary(const struct options *o, const struct runs *r)
 static int live(const struct options *o, const struct runs_plan *plan)
 {
     struct runs r;
-    int code = is_kubernetes(o) ? run_on_kubernetes(plan, &o->kubernetes, o->quiet, &r)
-                                : run_on_host(plan, o->work, !strcmp(o->on, "gpu"), o->quiet, &r);
+    int code = is_kubernetes(o)  ? run_on_kubernetes(plan, &o->kubernetes, o->quiet, &r)
+               : is_on(o, "ray") ? run_on_ray(plan, o->address, o->work, o->quiet, &r)
+                                 : run_on_host(plan, o->work, is_on(o, "gpu"), o->quiet, &r);
     if (r.cells && r.cells[0].ok) print_summary(o, &r);
     runs_free(&r);
     return code;

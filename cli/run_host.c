@@ -4,37 +4,19 @@
  */
 #include "cli/run_host.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/mem.h"
+#include "base/str.h"
 #include "cli/command.h"
+#include "cli/run_live.h"
 #include "real/gpu/gpu.h"
 #include "real/host/host.h"
-
-static const char worker_name[] = "trainyard-worker";
-
-/* The worker that was built or installed beside this program, else the one of PATH. */
-static const char *find_worker(struct arena *a)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = '\0';
-        const char *beside = path_join(a, path_dir(a, self), worker_name);
-        if (file_exists(beside)) return beside;
-    }
-    return worker_name;
-}
 
 static int play(const struct runs_plan *p, const char *work, int gpus, bool quiet, struct runs *r)
 {
     struct runs_cell *c = &r->cells[0];
     struct arena a = {0};
-    struct host_options o = {.dir = p->out, .work = work, .worker = find_worker(&a), .record_level = p->record_level,
+    struct host_options o = {.dir = p->out, .work = work, .worker = run_live_worker(&a), .record_level = p->record_level,
                              .gpus = gpus, .force = p->force, .tell = quiet ? NULL : stderr};
     struct host_result h;
     struct str scaled = {0};
@@ -67,22 +49,11 @@ static int count_gpus(struct diag *d)
 int run_on_host(const struct runs_plan *p, const char *work, bool on_gpu, bool quiet, struct runs *r)
 {
     struct diag d = {0};
-    memset(r, 0, sizeof *r);
-    bool ok = runs_load(p, &r->scenarios, &r->n_approaches, &d);
-    if (ok && r->n_approaches > 1) {
-        diag_free(&d);
-        return command_fail(EXIT_USAGE, "a live run plays one approach: choose one of the %u with --approach", r->n_approaches);
-    }
-    if (ok) host_check(r->scenarios[0], &d);
-    int code = command_diag(&d);
+    int code = run_live_load(p, host_check, r), gpus = 0;
     if (code != EXIT_OK) return code;
-    int gpus = on_gpu ? count_gpus(&d) : 0;
-    if (on_gpu && !gpus) {
+    if (on_gpu && !(gpus = count_gpus(&d))) {
         command_diag(&d);
         return EXIT_IO;
     }
-    r->n_replications = 1;
-    r->cells = xcalloc(1, sizeof *r->cells);
-    r->cells[0].scenario = r->scenarios[0];
     return play(p, work, gpus, quiet, r);
 }

@@ -4,10 +4,8 @@
  */
 #include "cli/run_kubernetes.h"
 
-#include <string.h>
-
-#include "base/mem.h"
 #include "cli/command.h"
+#include "cli/run_live.h"
 #include "real/kubernetes/run.h"
 
 /* Errors of the cluster are no errors of the input. */
@@ -43,21 +41,10 @@ static struct k8s_access *access_of(const struct kubernetes_options *k, struct d
 int run_on_kubernetes(const struct runs_plan *p, const struct kubernetes_options *k, bool quiet, struct runs *r)
 {
     struct diag d = {0};
-    memset(r, 0, sizeof *r);
-    bool ok = runs_load(p, &r->scenarios, &r->n_approaches, &d);
-    if (ok && r->n_approaches > 1) {
-        diag_free(&d);
-        return command_fail(EXIT_USAGE, "a live run plays one approach: choose one of the %u with --approach", r->n_approaches);
-    }
-    if (ok) k8s_run_check(r->scenarios[0], &d);
-    struct k8s_access *access = ok ? access_of(k, &d) : NULL;
-    int code = command_diag(&d);
-    if (code == EXIT_OK) {
-        r->n_replications = 1;
-        r->cells = xcalloc(1, sizeof *r->cells);
-        r->cells[0].scenario = r->scenarios[0];
-        code = play(p, k, quiet, access, r);
-    }
+    int code = run_live_load(p, k8s_run_check, r);
+    struct k8s_access *access = code == EXIT_OK ? access_of(k, &d) : NULL;
+    if (code == EXIT_OK) code = command_diag(&d);
+    if (code == EXIT_OK) code = play(p, k, quiet, access, r);
     k8s_access_free(access);
     return code;
 }

@@ -102,10 +102,12 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(ray_health_dropped, "ray.health-detect-dropped", CONST_TIME, "65s", "RAY 5 misses x (3 s + 10 s), packets lost") \
     X(ray_gcs_reconnect, "ray.gcs-reconnect", CONST_TIME, "600s", "KR sets; Ray default 60 s")                         \
     X(ray_gcs_reconnect_plain, "ray.gcs-reconnect-plain", CONST_TIME, "60s", "RAY default, without fault tolerance")   \
+    X(ray_driver, "ray.driver-start", CONST_TIME, "0s", "a job's program until it asks for workers: of the machine and what is imported")    \
     X(ray_pg, "ray.placement-group", CONST_TIME, "55ms", "RAY many_pgs 18/s")                                          \
     X(ray_pg_retry, "ray.pg-retry", CONST_TIME, "1s", "RAY 100 ms to 1 s")                                             \
     X(ray_actor_rate, "ray.actors", CONST_RATE, "550", "RAY many_actors")                                              \
     X(ray_start_timeout, "ray-train.start-timeout", CONST_TIME, "60s", "RAY PR 60376; 30 s before 2026-01")            \
+    X(ray_worker, "ray-train.worker-start", CONST_TIME, "0s", "processes of a group until they train: of the machine and what is imported") \
     X(ray_poll, "ray-train.poll", CONST_TIME, "2s", "RAY train/v2 constants.py")                                       \
     X(ray_hang, "ray-train.worker-hang", CONST_TIME, "600s", "RAY train/v2 constants.py")                              \
     X(ray_resize, "ray-train.resize-check", CONST_TIME, "60s", "RAY train/v2 constants.py")                            \

@@ -37,7 +37,7 @@ static const char *const service_times[] = {
     "kueue.workload-create",      "kueue.cycle",                 "kueue.admission",             "kueue.eviction",
     "kueue.message",              "kueue.reserve",               "kueue.release",               "kueue.finish",
     "kuberay.create",             "kuberay.cache-lag",           "ray.start",                   "ray.placement-group",
-    "ray.actors",
+    "ray.actors",                 "ray.driver-start",            "ray-train.worker-start",
 };
 
 /* One measured duration, or one that only the simulated run has (0 then). */

@@ -17,7 +17,7 @@
 #include "real/worker/dataset.h"
 
 #define NOISE 0.5 /* of the data set: clouds that overlap a little */
-enum { LOOK_MS = 200, STATUS_LOOKS = 10, LAST_PATIENCE_S = 15 };
+enum { LOOK_MS = 200, STATUS_LOOKS = 10 };
 
 static int64_t epoch_ns(void)
 {
@@ -200,12 +200,6 @@ static bool submit(struct ray_play *p, struct ray_job *j, struct diag *d)
 
 /* ---- following ---- */
 
-struct event { struct ray_job *job; size_t at, n; int64_t time_ns; };
-struct events {
-    ARRAY(struct event) list;
-    ARRAY(char *) texts;
-};
-
 /* Whole lines of its output behind what was taken before. */
 static bool look(struct ray_play *p, struct ray_job *j, struct str *text, struct ray_line *line, struct diag *d)
 {
@@ -259,12 +253,6 @@ static bool all_over(const struct ray_play *p)
     return true;
 }
 
-static void rest(const struct ray_play *p)
-{
-    (void)p;
-    nanosleep(&(struct timespec){0, LOOK_MS * 1000000L}, NULL);
-}
-
 static bool play(struct ray_play *p, struct diag *d)
 {
     int64_t horizon = p->scenario->run.horizon_ns;
@@ -275,7 +263,7 @@ static bool play(struct ray_play *p, struct diag *d)
             diag_error(d, p->options->dir, 0, NULL, "the run cannot be written");
             ok = false;
         }
-        rest(p);
+        nanosleep(&(struct timespec){0, LOOK_MS * 1000000L}, NULL);
     }
     return ok;
 }
@@ -285,13 +273,14 @@ static bool play(struct ray_play *p, struct diag *d)
 static void make_jobs(struct ray_play *p)
 {
     const struct scenario *s = p->scenario;
+    unsigned long long run = (unsigned long long)epoch_ns() / NS_PER_MS;
     p->n_jobs = s->n_jobs;
     p->jobs = xcalloc(p->n_jobs + 1, sizeof *p->jobs);
     for (size_t i = 0; i < p->n_jobs; i++) {
         struct ray_job *j = &p->jobs[i];
         j->index = (uint32_t)i;
         plan_make(&p->arena, s, &s->jobs[i], &j->plan);
-        j->id = arena_printf(&p->arena, "trainyard-%llx-%s", (unsigned long long)p->begin_ns / 1000000, j->plan.id);
+        j->id = arena_printf(&p->arena, "trainyard-%llx-%s", run, j->plan.id);
     }
 }
 
@@ -347,26 +336,24 @@ static void destroy(struct ray_play *p)
     arena_free(&p->arena);
 }
 
+static bool run_all(struct ray_play *p, struct diag *d)
+{
+    make_jobs(p);
+    bool ok = make_files(p, d);
+    p->begin_ns = epoch_ns();
+    return finish(p, ok && play(p, d), d);
+}
+
 bool ray_run(const struct scenario *s, const struct ray_options *o, struct ray_result *r, struct diag *d)
 {
     struct ray_play p = {.scenario = s, .options = o, .result = r};
     struct live_options live = {.dir = o->dir, .back_end = "ray", .record_level = o->record_level, .force = o->force};
     char *err = NULL;
-    bool ok = false;
     *r = (struct ray_result){0};
     p.client = ray_client_create(o->address, o->token, o->stop);
-    if (match_nodes(&p, d)) {
-        p.run = live_create(s, &live, &err);
-        if (!p.run) diag_error(d, o->dir, 0, NULL, "%s", err);
-        free(err);
-        p.begin_ns = epoch_ns();
-        if (p.run) {
-            make_jobs(&p);
-            ok = make_files(&p, d);
-            p.begin_ns = ok ? epoch_ns() : p.begin_ns;
-            ok = finish(&p, ok && play(&p, d), d);
-        }
-    }
+    if (match_nodes(&p, d) && !(p.run = live_create(s, &live, &err))) diag_error(d, o->dir, 0, NULL, "%s", err);
+    bool ok = p.run && run_all(&p, d);
+    free(err);
     destroy(&p);
     return ok;
 }

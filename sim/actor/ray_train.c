@@ -304,7 +304,7 @@ static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state
     record_seated(t);
     t->ops->enter(t, ACT_RENDEZVOUS);
     wait_for(t, WAIT_RENDEZVOUS);
-    step_after(t, actors_ns(t), on_actors);
+    step_after(t, actors_ns(t) + stack_of(t)->ray_worker, on_actors);
 }
 
 /* A worker takes a pod of its own job's cluster whole; in a shared one it takes what it asks for. */
@@ -417,7 +417,7 @@ static void on_resize(void *ctx, void *arg)
 
 uint32_t ray_train_wants(const struct ray_train *t)
 {
-    if (t->state == RT_ERRORED || t->state == RT_FINISHED || t->driver_dead) return 0;
+    if (t->state == RT_INITIALIZING || t->state == RT_ERRORED || t->state == RT_FINISHED || t->driver_dead) return 0;
     uint32_t have = t->pg ? t->pg->held : 0;
     return t->max > have ? t->max - have : 0;
 }
@@ -507,7 +507,19 @@ struct ray_train *ray_train_create(struct gcs *gcs, struct job *job, const struc
     return t;
 }
 
-void ray_train_begin(struct ray_train *t) { schedule(t); }
+static void on_driver(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->step = EVENT_NONE;
+    schedule(t);
+}
+
+void ray_train_begin(struct ray_train *t)
+{
+    if (stack_of(t)->ray_driver > 0) step_after(t, stack_of(t)->ray_driver, on_driver);
+    else schedule(t);
+}
 
 void ray_train_stop(struct ray_train *t)
 {

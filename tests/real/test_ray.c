@@ -1,0 +1,348 @@
+/* test_ray.c - the Ray back end against a server that answers as a Ray head does (paths and members: Ray 2.60), and its
+ * driver's lines. What happens at which second is told by hand; ledger, waits and restarts follow by arithmetic.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "real/ray/line.h"
+#include "real/ray/ray.h"
+#include "study/measures.h"
+#include "tests/support/fake_kube.h"
+
+static char top[] = "/tmp/trainyard-ray-XXXXXX";
+
+static const char scenario_text[] =
+    "{\"trainyard\": 1, \"name\": \"ray\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 2, \"gpus\": 2}]},\n"
+    " \"workload\": {\"jobs\": [{\"id\": \"a\", \"kind\": \"train\", \"replicas\": 2, \"gpus\": 1, \"submit\": 0, \"steps\": 20,\n"
+    "   \"step\": \"1s\", \"checkpoint\": {\"interval\": \"5s\", \"save\": \"10ms\"}, \"maxFailures\": 3}]},\n"
+    " \"faults\": {\"script\": [{\"at\": \"16s\", \"target\": \"pod/a-worker-1\", \"action\": \"crash\"}]},\n"
+    " \"live\": {\"samples\": 64},\n"
+    " \"approaches\": {\"actor\": {\"lifecycle\": \"ray-train-v2\", \"ray_cluster\": \"shared\", \"admission\": \"none\",\n"
+    "   \"shared_cluster\": {\"min\": 2, \"max\": 2}}}}\n";
+
+/* The head: its job's output, of which each look shows six lines more. */
+struct head {
+    double begin_s;
+    ARRAY(char *) lines;
+    size_t shown;
+    bool scripted; /* the fault is told by the driver; else the controller sees it by itself */
+    int two_nodes; /* GPUs of the second node */
+    char submitted[1 << 16];
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void line(struct head *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void line(struct head *h, const char *fmt, ...)
+{
+    struct str s = {0};
+    va_list args;
+    va_start(args, fmt);
+    str_append(&s, "trainyard ");
+    str_vprintf(&s, fmt, args);
+    va_end(args);
+    array_push(&h->lines, str_take(&s));
+}
+
+static void state(struct head *h, double at, const char *word)
+{
+    line(h, "{\"time_s\": %.6f, \"state\": \"%s\"}", h->begin_s + at, word);
+}
+
+static void group(struct head *h, int number, double at)
+{
+    line(h, "{\"time_s\": %.6f, \"group\": %d, \"world\": 2, \"nodes\": [\"127.0.0.9\", \"127.0.0.10\"]}", h->begin_s + at, number);
+}
+
+static void said(struct head *h, int number, int rank, double at, const char *event, const char *more)
+{
+    line(h, "{\"group\": %d, \"rank\": %d, \"line\": {\"event\": \"%s\", \"time_s\": %.6f, \"rank\": %d%s}}", number, rank, event,
+         h->begin_s + at, rank, more);
+}
+
+/* Steps first .. next - 1 of a second each, the first from `at` on. */
+static void steps(struct head *h, int number, int first, int next, double at)
+{
+    char more[200];
+    for (int i = first; i < next; i++) {
+        snprintf(more, sizeof more, ", \"step\": %d, \"compute_s\": 0.75, \"communication_s\": 0.25, \"step_s\": 1.0", i);
+        said(h, number, 0, at + 1 + i - first, "step", more);
+        if ((i + 1) % 5) continue;
+        snprintf(more, sizeof more, ", \"step\": %d, \"ok\": true", i + 1);
+        said(h, number, 0, at + 1 + i - first, "save", more);
+        said(h, number, 0, at + 1 + i - first, "checkpoint", more);
+    }
+}
+
+static void begin_group(struct head *h, int number, double at, int resumed)
+{
+    char more[80];
+    snprintf(more, sizeof more, ", \"size\": 2, \"resumed_step\": %d", resumed);
+    for (int r = 0; r < 2; r++) said(h, number, r, at, "join", "");
+    for (int r = 0; r < 2; r++) said(h, number, r, at + 0.5, "met", more);
+    for (int r = 0; r < 2; r++) said(h, number, r, at + 1, "start", more);
+}
+
+/* Group at 4, steps from 6 on; 8 of them, 5 saved; a worker is lost at 15 (the last step ended at 14), seen at 17; the next
+ * group is there at 20 and steps from 22 on, 3 steps again and 12 new: until 37. */
+static void write_story(struct head *h)
+{
+    state(h, 1, "DRIVER");
+    state(h, 2, "SCHEDULING");
+    group(h, 1, 4);
+    state(h, 4, "RUNNING");
+    begin_group(h, 1, 5, -1);
+    steps(h, 1, 0, 8, 6);
+    if (h->scripted) line(h, "{\"time_s\": %.6f, \"fault\": \"crash\", \"rank\": 1}", h->begin_s + 15);
+    state(h, 17, "RESTARTING");
+    state(h, 18, "SCHEDULING");
+    group(h, 2, 20);
+    begin_group(h, 2, 21, 5);
+    steps(h, 2, 5, 20, 22);
+    state(h, 38, "SHUTTING_DOWN");
+    state(h, 39, "FINISHED");
+}
+
+static void show(struct fake_request *r, struct head *h)
+{
+    struct str body = {0};
+    h->shown += 6;
+    str_append(&body, "{\"logs\": \"Running entrypoint\\n");
+    for (size_t i = 0; i < h->lines.n && i < h->shown; i++) {
+        for (const char *p = h->lines.v[i]; *p; p++) str_printf(&body, *p == '"' ? "\\%c" : "%c", *p);
+        str_append(&body, "\\n");
+    }
+    str_append(&body, "\"}");
+    fake_reply(r, 200, "", str_text(&body));
+    str_free(&body);
+}
+
+static void answer(struct fake_request *r, void *arg)
+{
+    struct head *h = arg;
+    char nodes[600];
+    if (strstr(r->path, "/api/v0/nodes")) {
+        snprintf(nodes, sizeof nodes,
+                 "{\"result\": true, \"data\": {\"result\": {\"total\": 3, \"result\": ["
+                 "{\"node_ip\": \"127.0.0.10\", \"state\": \"ALIVE\", \"resources_total\": {\"GPU\": %d.0, \"CPU\": 8.0}},"
+                 "{\"node_ip\": \"127.0.0.9\", \"state\": \"ALIVE\", \"resources_total\": {\"GPU\": 2.0}},"
+                 "{\"node_ip\": \"127.0.0.8\", \"state\": \"DEAD\", \"resources_total\": {\"GPU\": 2.0}}]}}}", h->two_nodes);
+        fake_reply(r, 200, "", nodes);
+    } else if (strstr(r->path, "/logs")) {
+        show(r, h);
+    } else if (!strcmp(r->method, "POST")) {
+        snprintf(h->submitted, sizeof h->submitted, "%s", r->body);
+        h->begin_s = now_s();
+        write_story(h);
+        fake_reply(r, 200, "", "{\"submission_id\": \"x\"}");
+    } else {
+        fake_reply(r, 200, "", "{\"status\": \"RUNNING\"}");
+    }
+}
+
+static bool play(struct head *h, const char *name, struct ray_result *result, struct diag *d)
+{
+    struct str dir = {0};
+    struct fake_kube *f = fake_kube_start(answer, h);
+    struct scenario *sc = scenario_parse("ray.json", scenario_text, sizeof scenario_text - 1, NULL, d);
+    assert_non_null(sc);
+    assert_true(ray_check(sc, d));
+    str_printf(&dir, "%s/%s", top, name);
+    struct ray_options o = {.dir = str_text(&dir), .address = fake_kube_server(f), .worker = "/opt/worker", .record_level = RECORD_FULL};
+    bool ok = ray_run(sc, &o, result, d);
+    fake_kube_stop(f);
+    scenario_free(sc);
+    str_free(&dir);
+    for (size_t i = 0; i < h->lines.n; i++) free(h->lines.v[i]);
+    array_free(&h->lines);
+    return ok;
+}
+
+static double cell(const struct run *r, enum activity activity, bool redone)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->n_ledger; i++)
+        if (r->ledger[i].activity == activity && r->ledger[i].redone == redone) sum += (double)r->ledger[i].sum / 1e12;
+    return sum;
+}
+
+static double sample(const struct measures *m, unsigned quantity)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->samples[i].quantity == quantity) return (double)m->samples[i].ns / 1e9;
+    fail_msg("no %s", quantity_name(quantity));
+    return 0;
+}
+
+/* The run's clock begins a moment before the server's, when files are made: half a second is far more than that takes. */
+#define assert_seconds(x, expected) assert_true((x) > (expected) - 0.01 && (x) < (expected) + 0.5)
+#define assert_near(x, expected) assert_true((x) > (expected) - 1e-3 && (x) < (expected) + 1e-3)
+
+static void must_be_story(const char *name, double lost_at)
+{
+    struct str dir = {0};
+    struct measures m;
+    char *err = NULL;
+    str_printf(&dir, "%s/%s", top, name);
+    if (!measures_read(str_text(&dir), &m, &err)) fail_msg("%s", err);
+    assert_string_equal(m.run->back_end, "ray");
+    assert_int_equal(m.run->jobs[0].row.state, JOB_SUCCEEDED);
+    assert_int_equal(m.run->jobs[0].row.restarts, 1);
+    assert_seconds(sample(&m, Q_ADMISSION), 1);
+    assert_near(sample(&m, Q_ALLOCATION), 3);
+    assert_near(sample(&m, Q_START), 2);
+    assert_near(sample(&m, Q_RESTART), 22 - lost_at);
+    assert_near(sample(&m, Q_WAITS + WAIT_DETECTION), 17 - lost_at);
+    assert_near(sample(&m, Q_WAITS + WAIT_CHECKPOINT_LOAD), 1);
+    assert_near(cell(m.run, ACT_COMPUTE, true), 2 * 3 * 0.75);
+    assert_near(cell(m.run, ACT_COMMUNICATION, false), 2 * 20 * 0.25);
+    assert_near(cell(m.run, ACT_STALLED, false), 2 * (17 - lost_at));
+    measures_free(&m);
+    str_free(&dir);
+}
+
+static void test_scripted(void **state)
+{
+    static struct head h = {.scripted = true, .two_nodes = 2};
+    struct ray_result r;
+    struct diag d = {0};
+    (void)state;
+    if (!play(&h, "scripted", &r, &d)) fail_msg("%s", d.entries.v[0].text);
+    assert_int_equal(r.succeeded, 1);
+    must_be_story("scripted", 15);
+    assert_non_null(strstr(h.submitted, "python3 -c \\\"$TRAINYARD_DRIVER\\\""));
+    assert_non_null(strstr(h.submitted, "/opt/worker"));
+    assert_non_null(strstr(h.submitted, "\\\"rank\\\": 1,"));
+    assert_non_null(strstr(h.submitted, "DataParallelTrainer"));
+    diag_free(&d);
+}
+
+/* Nobody says when the worker was lost: its ranks stood still since their last step. */
+static void test_seen_late(void **state)
+{
+    static struct head h = {.two_nodes = 2};
+    struct ray_result r;
+    struct diag d = {0};
+    (void)state;
+    if (!play(&h, "late", &r, &d)) fail_msg("%s", d.entries.v[0].text);
+    must_be_story("late", 14);
+    diag_free(&d);
+}
+
+static void test_other_cluster(void **state)
+{
+    static struct head h = {.two_nodes = 1};
+    struct ray_result r;
+    struct diag d = {0};
+    (void)state;
+    assert_false(play(&h, "other", &r, &d));
+    assert_non_null(strstr(d.entries.v[0].text, "node 127.0.0.10 of the Ray cluster has 1 GPUs"));
+    diag_free(&d);
+}
+
+static void refused(const char *from, const char *to, const char *why)
+{
+    struct str text = {0};
+    struct diag d = {0};
+    const char *at = strstr(scenario_text, from);
+    assert_non_null(at);
+    str_append_n(&text, scenario_text, (size_t)(at - scenario_text));
+    str_append(&text, to);
+    str_append(&text, at + strlen(from));
+    struct scenario *sc = scenario_parse("ray.json", str_text(&text), text.n, NULL, &d);
+    assert_non_null(sc);
+    assert_false(ray_check(sc, &d));
+    if (!strstr(d.entries.v[0].text, why)) fail_msg("\"%s\" lacks \"%s\"", d.entries.v[0].text, why);
+    scenario_free(sc);
+    str_free(&text);
+    diag_free(&d);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused("\"action\": \"crash\"", "\"action\": \"pod-evicted\"", "cannot play \"pod-evicted\"");
+    refused("pod/a-worker-1", "pod/a-worker-x", "is no worker of a job");
+    refused("\"samples\": 64", "\"time_scale\": 10", "cannot be scaled");
+}
+
+static void test_nobody_there(void **state)
+{
+    struct ray_result r;
+    struct diag d = {0};
+    static volatile int stop = 1; /* do not wait for it to come */
+    (void)state;
+    struct scenario *sc = scenario_parse("ray.json", scenario_text, sizeof scenario_text - 1, NULL, &d);
+    struct ray_options o = {.dir = top, .address = "http://127.0.0.1:1", .worker = "w", .stop = &stop};
+    assert_false(ray_run(sc, &o, &r, &d));
+    assert_true(diag_errors(&d) > 0);
+    scenario_free(sc);
+    diag_free(&d);
+}
+
+static void test_lines(void **state)
+{
+    static const char *const bad[] = {
+        "", "trainyard", "trainyard ", "trainyard 5", "trainyard {}", "trainyard {\"state\": \"RUNNING\"}",
+        "trainyard {\"time_s\": -1, \"state\": \"RUNNING\"}", "trainyard {\"time_s\": 1e300, \"state\": \"RUNNING\"}",
+        "trainyard {\"time_s\": 1, \"group\": 1, \"world\": 2, \"nodes\": [\"a\"]}",
+        "trainyard {\"time_s\": 1, \"group\": 1.5, \"world\": 1, \"nodes\": [\"a\"]}",
+        "trainyard {\"time_s\": 1, \"group\": 1, \"world\": 0, \"nodes\": []}",
+        "trainyard {\"group\": 1, \"rank\": 0, \"line\": {\"event\": \"other\"}}",
+        "trainyard {\"group\": 1, \"rank\": -1, \"line\": {\"event\": \"join\"}}",
+        "hello trainyard {\"time_s\": 1, \"state\": \"RUNNING\"}",
+    };
+    static struct ray_line l;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (ray_line_read(bad[i], strlen(bad[i]), &l)) fail_msg("taken: %s", bad[i]);
+    const char good[] = "trainyard {\"time_s\": 1.5, \"state\": \"RESIZING\"}";
+    assert_true(ray_line_read(good, sizeof good - 1, &l));
+    assert_int_equal(l.kind, RAY_STATE);
+    assert_int_equal(l.state, RT_RESIZING);
+    assert_int_equal(l.time_ns, 1500000000);
+}
+
+static int make_top(void **state)
+{
+    (void)state;
+    return mkdtemp(top) ? 0 : -1;
+}
+
+static int remove_top(void **state)
+{
+    struct diag d = {0};
+    (void)state;
+    bool ok = file_remove_tree(top, &d);
+    diag_free(&d);
+    return ok ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scripted), cmocka_unit_test(test_seen_late),    cmocka_unit_test(test_other_cluster),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_nobody_there), cmocka_unit_test(test_lines),
+    };
+    return cmocka_run_group_tests(tests, make_top, remove_top);
+}
