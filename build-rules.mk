@@ -40,6 +40,7 @@ $(STUB_CUDA): tests/real/gpu/stub_cuda.c tests/real/gpu/stub_cuda.h
 	@mkdir -p $(@D)
 	$(CC) -I. -D_GNU_SOURCE -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden $< -lpthread -o $@
 $(BUILD)/tests/real/gpu/test_gpu: | $(STUB_CUDA)
+$(BUILD)/tests/real/gpu/test_gpu.o: CPPFLAGS += -DSTUB_CUDA='"$(abspath $(STUB_CUDA))"'
 
 # Fuzzers: clang's libFuzzer over the library built for it, FUZZ_SECONDS each, from the seeds in tests/fuzz/corpus/NAME.
 # What it learns stays in build-fuzz/corpus; an input that fails is left in build-fuzz/ and named.
@@ -133,12 +134,14 @@ check-clang:
 check-mutations:
 	@$(MAKE) -s BUILD=build-mut OPT=-O1 seed-faults
 
-seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o)
+seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o) $(STUB_CUDA)
 	@CC="$(CC)" FLAGS="$(CPPFLAGS) $(CFLAGS)" LIBS="$(LDLIBS)" BUILD=$(BUILD) bash tests/mutations/run.sh $(FAULTS)
 
 # Real controllers against the simulator (docs/live.md). What cannot run here is skipped, and says why.
+STORE_KILLS ?= 40
 check-live: all
 	@bash tests/live/check.sh || test $$? = 77
+	@bash tests/live/s3.sh $(BIN)/trainyard-worker $(STORE_KILLS) || test $$? = 77
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard

@@ -30,8 +30,8 @@ struct object_store {
     pthread_t thread;
     pthread_mutex_t lock;
     ARRAY(struct object) objects; /* by key */
-    size_t requests;
-    int skip, failures, status, page, uploads, open_uploads;
+    size_t requests, open_uploads;
+    int skip, failures, status, page, uploads;
     char code[64];
 };
 
@@ -327,27 +327,39 @@ void object_store_fail(struct object_store *s, int skip, int n, int status)
 
 void object_store_fail_with(struct object_store *s, const char *code)
 {
+    pthread_mutex_lock(&s->lock);
     snprintf(s->code, sizeof s->code, "%s", code);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void object_store_page(struct object_store *s, int keys)
 {
+    pthread_mutex_lock(&s->lock);
     s->page = keys;
+    pthread_mutex_unlock(&s->lock);
 }
 
-size_t object_store_requests(const struct object_store *s)
+static size_t read_locked(struct object_store *s, const size_t *at)
 {
-    return s->requests;
+    pthread_mutex_lock(&s->lock);
+    size_t x = *at;
+    pthread_mutex_unlock(&s->lock);
+    return x;
 }
 
-size_t object_store_objects(const struct object_store *s)
+size_t object_store_requests(struct object_store *s)
 {
-    return s->objects.n;
+    return read_locked(s, &s->requests);
 }
 
-size_t object_store_uploads(const struct object_store *s)
+size_t object_store_objects(struct object_store *s)
 {
-    return (size_t)s->open_uploads;
+    return read_locked(s, &s->objects.n);
+}
+
+size_t object_store_uploads(struct object_store *s)
+{
+    return read_locked(s, &s->open_uploads);
 }
 
 static struct object *matching(struct object_store *s, const char *begin, const char *end)
@@ -359,19 +371,34 @@ static struct object *matching(struct object_store *s, const char *begin, const 
 
 char *object_store_find(struct object_store *s, const char *begin, const char *end, size_t *n)
 {
+    pthread_mutex_lock(&s->lock);
     struct object *o = matching(s, begin, end);
     *n = o ? o->n : 0;
-    return o ? o->bytes : NULL;
+    char *bytes = o ? o->bytes : NULL;
+    pthread_mutex_unlock(&s->lock);
+    return bytes;
+}
+
+void object_store_turn(struct object_store *s, const char *begin, const char *end, size_t at)
+{
+    pthread_mutex_lock(&s->lock);
+    struct object *o = matching(s, begin, end);
+    if (o) o->bytes[at] ^= 1;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void object_store_cut(struct object_store *s, const char *begin, const char *end, size_t n)
 {
+    pthread_mutex_lock(&s->lock);
     struct object *o = matching(s, begin, end);
     if (o) o->n = n;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void object_store_drop(struct object_store *s, const char *begin, const char *end)
 {
+    pthread_mutex_lock(&s->lock);
     struct object *o = matching(s, begin, end);
     if (o) drop(s, o);
+    pthread_mutex_unlock(&s->lock);
 }

@@ -29,12 +29,14 @@ void object_store_fail_with(struct object_store *, const char *code);
 /* Keys a page of a list; 1,000 to begin with. */
 void object_store_page(struct object_store *, int keys);
 
-size_t object_store_requests(const struct object_store *); /* so far */
-size_t object_store_objects(const struct object_store *);
-size_t object_store_uploads(const struct object_store *);  /* begun and neither completed nor aborted */
+size_t object_store_requests(struct object_store *); /* so far */
+size_t object_store_objects(struct object_store *);
+size_t object_store_uploads(struct object_store *);  /* begun and neither completed nor aborted */
 
-/* The first object whose key begins and ends so; NULL: none. The bytes may be changed. */
+/* Of the first object whose key begins and ends so: its bytes, to be read while no request is under way (NULL: there is none);
+ * a bit of byte `at` turned; cut to n bytes; taken away. */
 char *object_store_find(struct object_store *, const char *begin, const char *end, size_t *n);
+void object_store_turn(struct object_store *, const char *begin, const char *end, size_t at);
 void object_store_cut(struct object_store *, const char *begin, const char *end, size_t n);
 void object_store_drop(struct object_store *, const char *begin, const char *end);
 

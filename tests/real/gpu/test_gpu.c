@@ -34,21 +34,15 @@ static void name_stub(const char *as, const char *what)
     assert_int_equal(symlink(what, path), 0);
 }
 
-/* The stub, which lies beside this program, under the four names that are looked for but `without`, in a folder of its own: the
- * loader knows a library that it has once loaded from there. */
+/* The stub (STUB_CUDA, by the makefile) under the four names that are looked for but `without`, in a folder of its own: the loader
+ * knows a library that it has once loaded from there. */
 static int folder_without(const char *without)
 {
     static const char *const names[] = {"libcudart.so.13", "libcublas.so.12", "libnccl.so.2", "libnvidia-ml.so.1"};
-    char self[3000], stub[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0) return -1;
-    self[n] = 0;
-    *strrchr(self, '/') = 0;
-    snprintf(stub, sizeof stub, "%s/stub_cuda.so", self);
     strcpy(folder, "/tmp/trainyard-gpu-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!mkdtemp(folder) || access(STUB_CUDA, R_OK) != 0) return -1;
     for (size_t i = 0; i < 4; i++)
-        if (!without || strcmp(names[i], without) != 0) name_stub(names[i], stub);
+        if (!without || strcmp(names[i], without) != 0) name_stub(names[i], STUB_CUDA);
     setenv("TRAINYARD_CUDA_LIB", folder, 1);
     unsetenv("STUB_CUDA");
     return 0;
