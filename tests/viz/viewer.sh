@@ -118,6 +118,8 @@ lived=$(awk -F, 'NR > 1 && $4 < 172800 && ($8 == "" || $8 >= 86400)' "$A/jobs.cs
 [ "$lived" -gt 0 ] && [ "$(tail -n +2 "$out/day.jobs.csv" | wc -l)" = "$lived" ] || fail "day.jobs.csv has not the $lived jobs of the day"
 [ "$(grep -c '"name": "thread_name".*' "$out/day.json")" = $((1024 + lived)) ] || fail "the trace has not 1,024 GPUs and $lived jobs"
 awk -F, 'NR > 1 && ($3 < 86400 || $3 >= 172800)' "$out/day.csv" | grep -q . && fail "day.csv has records outside of the day"
+expect 0 "" "$out/demo/operator/0" "$out/demo/operator/1" "$out/demo/actor/0" "$out/demo/actor/1" --range 1d:2d --export "$out/grid.jobs.csv"
+[ "$(tail -n +2 "$out/grid.jobs.csv" | cut -d, -f1,2 | uniq | tr '\n' ' ')" = "operator,0 operator,1 actor,0 actor,1 " ] || fail "not all runs of the grid are exported"
 expect 2 ".json (Chrome trace)" "$A" --export "$out/day.xml"
 expect 4 "nowhere" "$A" --export "$out/nowhere/a.json"
 printf 'key g\ntext 1d\nkey enter\nkey v\nkey g\ntext 2d\nkey enter\nexport %s/marked.csv\nkey e\ntext %s/day.csv\nkey enter\ndump %s/field.json\n' "$out" "$out" "$out" > "$out/keys"

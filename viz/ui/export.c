@@ -28,25 +28,24 @@ static void range_of(const struct ui *u, int64_t *from, int64_t *to)
     *to = marked ? u->mark_to_ns : u->to_ns;
 }
 
-/* Numbers of the runs that are shown. */
-static unsigned shown_runs(const struct ui *u, unsigned *runs)
+/* The runs that are shown: in the grid all, else A, B or both. */
+static unsigned shown_runs(struct ui *u, const struct ui_run **runs)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < u->n_runs; i++)
-        if (u->n_runs == 1 || u->show == UI_BOTH || i == (u->show == UI_ONLY_B)) runs[n++] = i;
+    for (unsigned i = 0; i < ui_n_runs(u) && grid_shown(u); i++) runs[n++] = runs_at(u, i);
+    for (unsigned i = 0; i < u->n_runs && !grid_shown(u); i++)
+        if (u->n_runs == 1 || u->show == UI_BOTH || i == (u->show == UI_ONLY_B)) runs[n++] = &u->runs[i];
     return n;
 }
 
-static bool trace(const struct ui *u, struct str *out, char **err)
+static bool trace(struct ui *u, struct str *out, char **err)
 {
-    struct chrome_trace_source from[UI_MAX_RUNS];
-    unsigned runs[UI_MAX_RUNS], n = shown_runs(u, runs);
+    struct chrome_trace_source from[UI_ALL_RUNS];
+    const struct ui_run *runs[UI_ALL_RUNS];
+    unsigned n = shown_runs(u, runs);
     int64_t from_ns, to_ns;
     range_of(u, &from_ns, &to_ns);
-    for (unsigned i = 0; i < n; i++) {
-        const struct ui_run *r = &u->runs[runs[i]];
-        from[i] = (struct chrome_trace_source){r->scene, r->curves, n > 1 ? r->scene->title : ""};
-    }
+    for (unsigned i = 0; i < n; i++) from[i] = (struct chrome_trace_source){runs[i]->scene, runs[i]->curves, n > 1 ? runs[i]->scene->title : ""};
     return chrome_trace(from, n, from_ns, to_ns, out, err);
 }
 
@@ -62,14 +61,15 @@ static const char *table_of(const char *path)
     return "timeline";
 }
 
-static bool table(const struct ui *u, const char *path, struct str *out, char **err)
+static bool table(struct ui *u, const char *path, struct str *out, char **err)
 {
-    unsigned runs[UI_MAX_RUNS], n = shown_runs(u, runs);
-    char *dirs[UI_MAX_RUNS], *bytes = NULL;
+    const struct ui_run *runs[UI_ALL_RUNS];
+    unsigned n = shown_runs(u, runs);
+    char *dirs[UI_ALL_RUNS], *bytes = NULL;
     size_t size = 0;
     struct export_range range;
     range_of(u, &range.from_ns, &range.to_ns);
-    for (unsigned i = 0; i < n; i++) dirs[i] = xstrdup(u->runs[runs[i]].scene->run->dir);
+    for (unsigned i = 0; i < n; i++) dirs[i] = xstrdup(runs[i]->scene->run->dir);
     FILE *to = open_memstream(&bytes, &size);
     bool ok = to && export_table(table_of(path), dirs, n, &range, to, NULL, err);
     if (to && fclose(to) != 0) ok = false;

@@ -4,7 +4,8 @@
  *     if (!ui_export_write(ui, "out.json", &err)) ...   // err to free: an ending that is none, what does not fit, I/O
  *
  * By the ending: .json is a Chrome trace (chrome_trace.h); .csv one of the tables of `trainyard export --to csv` (study/export_csv.h), cut to the range:
- * NAME.jobs.csv, NAME.nodes.csv, NAME.series.csv; else the timeline. Of the runs that are shown.
+ * NAME.jobs.csv, NAME.nodes.csv, NAME.series.csv; else the timeline. Of the runs that are shown:
+ * A and B, one of them, or all of the grid.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
