@@ -259,7 +259,7 @@ static enum wait_reason why_pending(const cJSON *w)
 
 static void look_at_quota(struct k8s_run *r, struct seen_job *j, const cJSON *w)
 {
-    bool quota = is_true(w, "QuotaReserved");
+    bool quota = is_true(w, "QuotaReserved") && !is_true(w, "Evicted"); /* an eviction is said before the quota is given back */
     const char *name = k8s_text(k8s_in(w, "metadata"), "name");
     if (quota && !j->quota) k8s_phase(r, j, "quota-reserved", "Workload", name, "");
     j->quota = quota;

@@ -257,8 +257,10 @@ static void watch_all(struct k8s_run *r)
     }
 }
 
-static void find_jobs(struct k8s_run *r)
+void k8s_find_jobs(struct k8s_run *r)
 {
+    r->node_taken = xcalloc(r->s->cluster.n_nodes + 1, sizeof *r->node_taken);
+    r->next_node = xcalloc(r->s->cluster.n_groups + 1, sizeof *r->next_node);
     r->jobs = xcalloc(r->set.n + 1, sizeof *r->jobs);
     for (size_t i = 0; i < r->set.n; i++) {
         const struct manifest_item *item = &r->set.v[i];
@@ -286,7 +288,7 @@ static bool open_live(struct k8s_run *r)
     return r->live && open_phases(r);
 }
 
-static void free_run(struct k8s_run *r)
+void k8s_free_run(struct k8s_run *r)
 {
     for (size_t i = 0; i < r->n_jobs; i++) free(r->jobs[i].pods);
     free(r->jobs);
@@ -345,7 +347,7 @@ static bool play(struct k8s_run *r, struct k8s_outcome *out)
     bool ok = create_namespaces(r, &owner);
     for (size_t i = 0; ok && i < r->set.n; i++) k8s_plan_own(r->set.v[i].object, r->mark.ns[0], owner);
     ok = ok && create_queues(r);
-    if (ok) find_jobs(r), watch_all(r);
+    if (ok) k8s_find_jobs(r), watch_all(r);
     r->begun_ms = k8s_now_ms();
     ok = ok && loop(r);
     if (ok && r->strays && r->o->tell) fprintf(r->o->tell, "%llu pods were on nodes that the scenario has not\n", (unsigned long long)r->strays);
@@ -369,8 +371,6 @@ bool k8s_run(const struct scenario *s, const struct k8s_access *access, const st
     drop_namespaces(&r.set);
     r.client = k8s_client_create(access, o->stop);
     r.watches = k8s_watches_create(r.client);
-    r.node_taken = xcalloc(s->cluster.n_nodes + 1, sizeof *r.node_taken);
-    r.next_node = xcalloc(s->cluster.n_groups + 1, sizeof *r.next_node);
     k8s_mark_begin(&r.mark, s, &r.set, access->server);
     k8s_plan_label(&r.mark, &r.set);
     bool ok = serves_all(r.client, &r.set, d) && all_free(r.client, &r.mark, &r.set, d) && open_live(&r);
@@ -382,7 +382,7 @@ bool k8s_run(const struct scenario *s, const struct k8s_access *access, const st
         ok = false;
     }
     if (r.live) ok &= close_files(&r, !ok ? RUN_FAILED : out->interrupted ? RUN_INTERRUPTED : RUN_COMPLETE);
-    free_run(&r);
+    k8s_free_run(&r);
     return ok;
 }
 

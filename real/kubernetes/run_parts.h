@@ -89,6 +89,10 @@ struct k8s_run {
     bool kueue;
 };
 
+/* run.c: the jobs of the set, which has been labelled; all but the recorder and phases.csv, which are closed before. */
+void k8s_find_jobs(struct k8s_run *);
+void k8s_free_run(struct k8s_run *);
+
 /* observe.c: what the watches tell. */
 void k8s_observe_job(enum k8s_change, const cJSON *, void *run);
 void k8s_observe_workload(enum k8s_change, const cJSON *, void *run);
