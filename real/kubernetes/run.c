@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "real/kubernetes/run_parts.h"
 
-enum { POLL_MS = 100, FLUSH_MS = 1000 };
+enum { POLL_MS = 100, FLUSH_MS = 1000, CREATE_AT_ONCE = 20, GRACE_MS = 10000 };
 
 /* ---- before ---- */
 
@@ -164,9 +164,11 @@ static bool after_done(const struct k8s_run *r, const struct seen_job *j)
     return true;
 }
 
+/* A few at a time, so that the watches are heard in between. */
 static bool create_due(struct k8s_run *r)
 {
-    for (size_t i = 0; i < r->n_jobs && !k8s_client_stopped(r->client); i++) {
+    int left = CREATE_AT_ONCE;
+    for (size_t i = 0; i < r->n_jobs && left > 0 && !k8s_client_stopped(r->client); i++) {
         struct seen_job *j = &r->jobs[i];
         cJSON *made = NULL;
         if (j->item->at_ns > now_ns(r)) break; /* in the order of time */
@@ -176,6 +178,7 @@ static bool create_due(struct k8s_run *r)
             continue;
         }
         if (!create_item(r, j->item, &made)) return false;
+        left--;
         hmap_put_str(&r->by_uid, uid_of(made), i);
         cJSON_Delete(made);
         live_at(r->live, now_ns(r));
@@ -184,14 +187,23 @@ static bool create_due(struct k8s_run *r)
     return true;
 }
 
-static bool all_over(const struct k8s_run *r)
+static bool holds(const struct seen_job *j)
 {
+    for (size_t k = 0; k < j->n_pods; k++)
+        if (!j->pods[k]->gone && j->pods[k]->group != LIVE_NONE) return true;
+    return false;
+}
+
+/* All jobs have ended and hold nothing, or have had time enough to let go: a Ray cluster that is kept is kept for ever. */
+static bool all_over(struct k8s_run *r)
+{
+    bool held = false;
     for (size_t i = 0; i < r->n_jobs; i++) {
         if (!r->jobs[i].created || !k8s_job_is_over(r, &r->jobs[i])) return false;
-        for (size_t k = 0; k < r->jobs[i].n_pods; k++)
-            if (!r->jobs[i].pods[k]->gone && r->jobs[i].pods[k]->group != LIVE_NONE) return false;
+        held |= holds(&r->jobs[i]);
     }
-    return true;
+    if (!r->over_ms) r->over_ms = k8s_now_ms();
+    return !held || k8s_now_ms() - r->over_ms > GRACE_MS;
 }
 
 /* Watches call back at their own moments: the recorder's clock is set before each poll and stands still in it, so poll briefly. */

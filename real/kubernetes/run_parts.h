@@ -84,7 +84,7 @@ struct k8s_run {
     uint64_t strays;      /* pods on nodes that the scenario has not */
     uint32_t n_pods;
     size_t next_item, next_action;
-    int64_t begun_ms;
+    int64_t begun_ms, over_ms; /* over: when all jobs had ended; 0: they have not */
     FILE *phases;
     bool kueue;
 };
