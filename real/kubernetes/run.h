@@ -9,7 +9,8 @@
  * template, carries the label trainyard/run=ID, and all are owned by the namespace: who deletes that has deleted the run. What is there
  * already by a name that the run needs, with another label or none, ends the run before anything is changed.
  * The ID, the server and the namespaces are in DIR/kubernetes.json before the first object is made, so that nothing is left
- * that cannot be found again. Also when it ends (finished, failed, interrupted) the run deletes what carries its label, and waits
+ * that cannot be found again. It ends when all jobs have ended and have let go of their GPUs (or have kept them for 10 s), or
+ * at the horizon. Also when it ends (finished, failed, interrupted) the run deletes what carries its label, and waits
  * until it is gone; nothing else is ever written to, but pods, jobs and queues of the run by its script. Secrets are never read.
  *
  * Seen are jobs, Kueue's workloads, pods, events and nodes. Each job's phases become a run (real/live_run.h) and, line by
