@@ -31,10 +31,12 @@
     X(RCR_SUSPENDING, "RayClusterSuspending")
 #define RAYJOB_STATUSES(X)                                                                                             \
     X(RJ_NEW, "") X(RJ_INITIALIZING, "Initializing") X(RJ_RUNNING, "Running") X(RJ_COMPLETE, "Complete")               \
-    X(RJ_FAILED, "Failed") X(RJ_RETRYING, "Retrying") X(RJ_SUSPENDING, "Suspending") X(RJ_SUSPENDED, "Suspended")
+    X(RJ_FAILED, "Failed") X(RJ_RETRYING, "Retrying") X(RJ_SUSPENDING, "Suspending") X(RJ_SUSPENDED, "Suspended")   \
+    X(RJ_INVALID, "ValidationFailed")
 #define RAYJOB_REASONS(X)                                                                                              \
     X(RJR_NONE, "") X(RJR_SUBMISSION_FAILED, "SubmissionFailed") X(RJR_DEADLINE, "DeadlineExceeded")                   \
-    X(RJR_APP_FAILED, "AppFailed") X(RJR_GRACE, "JobDeploymentStatusTransitionGracePeriodExceeded")
+    X(RJR_APP_FAILED, "AppFailed") X(RJR_GRACE, "JobDeploymentStatusTransitionGracePeriodExceeded")                 \
+    X(RJR_INVALID, "ValidationFailed")
 #define RAY_TRAIN_STATES(X)                                                                                            \
     X(RT_INITIALIZING, "Initializing") X(RT_SCHEDULING, "Scheduling") X(RT_RESCHEDULING, "Rescheduling")               \
     X(RT_RUNNING, "Running") X(RT_RESTARTING, "Restarting") X(RT_RESIZING, "Resizing") X(RT_ERRORED, "Errored")        \

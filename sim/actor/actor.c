@@ -496,6 +496,10 @@ static bool script_on_job(struct ray_run *r, const struct script_action *a)
 {
     struct raycluster *rc = r->cluster;
     switch (a->action) {
+    case DO_SUSPEND:
+        if (!r->rayjob || !rayjob_refuses_suspend(r->rayjob)) return false;
+        rayjob_suspend(r->rayjob, true);
+        return true;
     case DO_RESUME: return r->job->state == JOB_ADMITTED && resume(r);
     case DO_HEAD_CRASH: return rc && rc->head && script_on_pod(r, rc->head->pod, a);
     case DO_CRASH:

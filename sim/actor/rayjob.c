@@ -415,17 +415,32 @@ static int64_t look_finished(struct rayjob *rj)
     return again(rj, call(rj));
 }
 
+bool rayjob_refuses_suspend(const struct rayjob *rj)
+{
+    return !rj->spec.shutdown && sim_of(rj)->scenario->approach.admission == ADMIT_NONE;
+}
+
+/* Each look validates the object anew. What is refused is so for good: its status is none of those that are looked at further. */
+static bool is_refused(const struct rayjob *rj)
+{
+    bool over = rj->status == RJ_COMPLETE || rj->status == RJ_FAILED || rj->status == RJ_INVALID;
+    return rj->spec.suspend && !over && rayjob_refuses_suspend(rj);
+}
+
+static int64_t look_refused(struct rayjob *rj) { return done(rj); }
+
 static int64_t reconcile(struct reconciler *q, struct work_item *w)
 {
     static int64_t (*const looks[N_RAYJOB_STATUSES])(struct rayjob *) = {
         [RJ_NEW] = look_new,           [RJ_INITIALIZING] = look_initializing, [RJ_RUNNING] = look_running,
         [RJ_COMPLETE] = look_finished, [RJ_FAILED] = look_finished,           [RJ_RETRYING] = look_cleaning,
-        [RJ_SUSPENDING] = look_cleaning, [RJ_SUSPENDED] = look_suspended,
+        [RJ_SUSPENDING] = look_cleaning, [RJ_SUSPENDED] = look_suspended, [RJ_INVALID] = look_refused,
     };
     struct rayjob *rj = (struct rayjob *)w;
     (void)q;
     if (rj->closing || rj->at == AT_END) return done(rj);
     rj->seen_ns = now(rj);
+    if (is_refused(rj)) return write_status(rj, RJ_INVALID, RJR_INVALID);
     return looks[rj->status](rj);
 }
 

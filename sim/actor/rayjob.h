@@ -100,6 +100,9 @@ void rayjob_destroy(struct rayjob *);
 bool rayjob_idle(const struct rayjob *); /* no cluster and no pod of it exists */
 /* Something that it watches has changed. */
 void rayjob_look(struct rayjob *);
+/* An owner's suspension of a RayJob that keeps its cluster is invalid (ValidationFailed, and the cluster stays). Queues do not take such
+ * jobs, so where a policy admits they are suspended. */
+bool rayjob_refuses_suspend(const struct rayjob *);
 void rayjob_suspend(struct rayjob *, bool);
 /* The object is deleted: driver, cluster and submitter go. */
 void rayjob_delete(struct rayjob *);

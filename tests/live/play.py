@@ -149,20 +149,25 @@ def compare_order(sim, live, until):
                 yield f"swapped: real {a[0]} {a[1]} before {b[0]} {b[1]}, simulated after"
 
 
-# What one side may show and the other not, since it lasts from one write to the next: the training operator's next write sometimes hides
-# a restart (3 of 19 recorded); KubeRay's cache sometimes has not the head that was just made.
-PASSING = [["Restarting=True", "Running=removed", "Running=True", "Restarting=removed"], ["HeadPodReady=False HeadPodNotFound"]]
+# The training operator's next write sometimes hides a restart (3 of 19 recorded).
+RESTART = ["Restarting=True", "Running=removed", "Running=True", "Restarting=removed"]
 
 
-def without_passing(texts, passing, n):
-    """Without the first n of what is passing."""
+def without_restarts(texts, n):
+    """Without the first n restarts."""
     i = 0
     while n > 0 and i < len(texts):
-        if texts[i:i + len(passing)] == passing:
-            texts, n = texts[:i] + texts[i + len(passing):], n - 1
+        if texts[i:i + len(RESTART)] == RESTART:
+            texts, n = texts[:i] + texts[i + len(RESTART):], n - 1
         else:
             i += 1
     return texts
+
+
+def settled(texts):
+    """Of a head that is not ready, the last reason: those before last until KubeRay's cache has seen the pod go and come."""
+    absent = "HeadPodReady=False"
+    return [x for x, after in zip(texts, texts[1:] + [""]) if not (x.startswith(absent) and after.startswith(absent))]
 
 
 def compare_conditions(sim, live, until):
@@ -171,9 +176,9 @@ def compare_conditions(sim, live, until):
         return d[1], d[3].startswith("JobDeploymentStatus")
     for of in sorted({stream(d) for d in sim + live}):
         mine, other = ([d[3] for d in ds if stream(d) == of and d[0] < until - EDGE_S] for ds in (sim, live))
-        for passing in PASSING:
-            more = mine.count(passing[0]) - other.count(passing[0])
-            mine, other = without_passing(mine, passing, more), without_passing(other, passing, -more)
+        mine, other = settled(mine), settled(other)
+        more = mine.count(RESTART[0]) - other.count(RESTART[0])
+        mine, other = without_restarts(mine, more), without_restarts(other, -more)
         for i, (a, b) in enumerate(zip_longest(mine, other, fillvalue="nothing")):
             if a != b:
                 yield f"{of[0]}, condition {i + 1}: simulated {a}, real {b}; simulated {mine}, real {other}"

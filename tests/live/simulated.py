@@ -15,8 +15,9 @@ BATCH = ["Suspended", "SuccessCriteriaMet", "Complete", "FailureTarget", "Failed
 RAY_CLUSTER = ["HeadPodReady", "RayClusterProvisioned", "RayClusterSuspended", "RayClusterSuspending"]
 RAY_REASON = ["", "Unknown", "HeadPodRunningAndReady", "HeadPodNotFound", "RayClusterPodsProvisioning",
               "AllPodRunningAndReadyFirstTime", "RayClusterSuspended", "RayClusterSuspending"]
-RAY_JOB = ["", "Initializing", "Running", "Complete", "Failed", "Retrying", "Suspending", "Suspended"]
-RAY_JOB_REASON = ["", "SubmissionFailed", "DeadlineExceeded", "AppFailed", "JobDeploymentStatusTransitionGracePeriodExceeded"]
+RAY_JOB = ["", "Initializing", "Running", "Complete", "Failed", "Retrying", "Suspending", "Suspended", "ValidationFailed"]
+RAY_JOB_REASON = ["", "SubmissionFailed", "DeadlineExceeded", "AppFailed", "JobDeploymentStatusTransitionGracePeriodExceeded",
+                  "ValidationFailed"]
 ROLE = ["master", "worker", "head", "submitter", "pod"]
 STATUS = ["False", "True", "removed"]
 RULE = {0: "", 1: "InClusterQueue", 2: "InCohortReclamation", 3: "InCohortReclaimWhileBorrowing", 4: "ClusterQueueStopped"}

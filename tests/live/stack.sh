@@ -151,11 +151,11 @@ start_apiserver() {
     await kube-apiserver 120 k get --raw /readyz
 }
 
-# A kubelet that is played misses no heartbeat by itself; no node goes NotReady under load.
+# Kubelets that are played send no heartbeats: nodes do not go NotReady.
 start_kcm() {
     run kube-controller-manager "$(part_path kube-controller-manager)" --secure-port="$(port kube-controller-manager)" --bind-address=127.0.0.1 \
         --kubeconfig="$dir/kube-controller-manager.kubeconfig" --authentication-kubeconfig="$dir/kube-controller-manager.kubeconfig" \
-        --authorization-kubeconfig="$dir/kube-controller-manager.kubeconfig" --cert-dir="$dir/kcm-certs" --leader-elect=false \
+        --authorization-kubeconfig="$dir/kube-controller-manager.kubeconfig" --cert-dir="$dir/kcm-certs" --leader-elect=false --node-monitor-grace-period=87600h \
         --service-account-private-key-file="$dir/pki/accounts.key" --root-ca-file="$dir/pki/ca.crt" --use-service-account-credentials=true
 }
 
@@ -169,7 +169,7 @@ start_scheduler() {
 
 start_kwok() {
     run kwok "$(part_path kwok)" --kubeconfig="$dir/admin.kubeconfig" --manage-all-nodes=true --config="$live_here/stages.yaml" \
-        --node-lease-duration-seconds=40
+        --node-lease-duration-seconds=0 # with leases a node that is made anew is at times left alone for ten seconds
     printf 'apiVersion: v1\nkind: Node\nmetadata: {name: live-probe, labels: {kubernetes.io/hostname: live-probe}}\n' | k apply -f - >/dev/null
     await kwok 60 k wait --for=condition=Ready --timeout=1s node/live-probe
     k delete node live-probe >/dev/null

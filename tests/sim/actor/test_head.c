@@ -1,6 +1,6 @@
-/* test_head.c - what a RayCluster shows of a head that ends.
+/* test_head.c - what RayClusters show of a head that ends, and RayJobs of a suspension that is not allowed.
  *
- * Expected: KubeRay 1.6.0 on played nodes (tests/live/kuberay/head-ends.json). A head that has failed or was evicted goes at
+ * Expected: KubeRay 1.6.0 on played nodes (tests/live/kuberay/head-ends.json, rayjob.json). A head that has failed or was evicted goes at
  * once when it is deleted, so the status of that reconcile finds none; one that is deleted while it runs takes its time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -24,11 +24,12 @@ static void on_condition(void *ctx, struct kube *k, const struct job *j, const c
                          const char *message)
 {
     (void)k, (void)j, (void)message;
-    if (sim_now(kube_sim(k)) >= 5000000000 && !strcmp(type, "HeadPodReady")) str_printf(ctx, "%s %s; ", status, reason);
+    bool told = !strcmp(type, "HeadPodReady") || !strcmp(type, "JobDeploymentStatus");
+    if (sim_now(kube_sim(k)) >= 5000000000 && told) str_printf(ctx, "%s %s; ", status, reason);
 }
 
-/* HeadPodReady from 5 s on, when the head's pod is acted on. */
-static void play(const char *action, struct str *told)
+/* HeadPodReady or JobDeploymentStatus of a job of this kind from 5 s on, when something is done to it. */
+static void play(const char *kind, const char *target, const char *action, struct str *told)
 {
     struct kube_observer observer = {.condition = on_condition, .ctx = told};
     struct sim_result result = {0};
@@ -36,11 +37,11 @@ static void play(const char *action, struct str *told)
     struct diag d = {0};
     char *error = NULL;
     str_printf(&text, "{ \"trainyard\": 1, \"name\": \"head\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 3, \"gpus\": 8 } ] },"
-                      "\"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"RayCluster\", \"replicas\": 2, \"gpus\": 8 } ] },"
-                      "\"faults\": { \"script\": [ { \"at\": \"5s\", \"target\": \"pod/j-head-0\", \"action\": \"%s\" } ] },"
+                      "\"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"%s\", \"duration\": \"1h\", \"replicas\": 2, \"gpus\": 8 } ] },"
+                      "\"faults\": { \"script\": [ { \"at\": \"5s\", \"target\": \"%s\", \"action\": \"%s\" } ] },"
                       "\"approaches\": { \"a\": { \"lifecycle\": \"ray-train-v2\", \"stack\": { \"kubelet.container-start\": \"120ms\","
                       "\"kubelet.pod-delete\": \"320ms\", \"kuberay.readiness-initial\": 0, \"kuberay.wait-gcs-poll\": 0, \"ray.start\": 0,"
-                      "\"kuberay.dashboard-reachable\": false } } }, \"run\": { \"horizon\": \"20s\" } }", action);
+                      "\"kuberay.dashboard-reachable\": false } } }, \"run\": { \"horizon\": \"20s\" } }", kind, target, action);
     struct scenario *s = scenario_parse("head", str_text(&text), text.n, NULL, &d);
     diag_print(&d, stderr);
     assert_non_null(s);
@@ -63,14 +64,24 @@ static void head(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct str told = {0};
-        play(rows[i].action, &told);
+        play("RayCluster", "pod/j-head-0", rows[i].action, &told);
         assert_string_equal(str_text(&told), rows[i].told);
         str_free(&told);
     }
 }
 
+/* Its cluster would stay: the object is refused, and nothing is suspended. */
+static void suspension(void **state)
+{
+    struct str told = {0};
+    (void)state;
+    play("RayJob", "job/j", "suspend", &told);
+    assert_string_equal(str_text(&told), "ValidationFailed ValidationFailed; ");
+    str_free(&told);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(head)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(head), cmocka_unit_test(suspension)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
