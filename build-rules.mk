@@ -110,6 +110,7 @@ check-all: all $(TESTS) headers
 	@bash tests/house/commands.sh $(BIN)/trainyard
 	@bash tests/house/readme.sh $(BIN)/trainyard
 	@bash tests/house/worker.sh $(BIN)/trainyard-worker
+	@bash tests/house/host.sh $(BIN)/trainyard
 	@bash tests/house/run_tests.sh $(TESTS) | tee $(BUILD)/tests.log; test $${PIPESTATUS[0]} = 0
 	@tail -1 $(BUILD)/tests.log > $(BUILD)/tests.count
 

@@ -1,0 +1,188 @@
+#!/bin/bash
+# host.sh - trainyard run --on host as people call it: what it refuses, restarts, hangs, resizes, signals, other machines.
+#
+#     tests/house/host.sh TRAINYARD          about 15 s
+#
+# Expected values follow from the scenario: a back-off that is asked for lasts at least as long, a time-out comes not before its
+# time, a job falls back to the last whole checkpoint. tests/live/host.sh compares with the simulator.
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+cd "$(dirname "$0")/../.." || exit 2
+trainyard=$(realpath "${1:-bin/trainyard}")
+out=$(mktemp -d) || exit 2
+declare -a pids=()
+trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$out"' EXIT
+bad=0 n=0
+complain() { echo "host: $*" >&2; bad=1; }
+
+scenario() { # NAME, jobs, script, more keys
+    cat >"$out/$1.json" <<JSON
+{ "trainyard": 1, "name": "$1",
+  "cluster": { "nodes": [ { "group": "n", "count": 2, "gpus": 8 }, { "group": "far", "count": 2, "gpus": 1, "labels": { "far": "yes" } } ] },
+  "workload": { "jobs": [ $2 ] },
+  "faults": { "script": [ $3 ] },
+  "live": { "time_scale": 1 $4 },
+  "approaches": {
+    "operator": { "lifecycle": "training-operator-v1", "admission": "fifo-skip", "placement": "first", "elastic": "torchrun",
+                  "stack": { "kubelet.crash-backoff": "1s", "nccl.timeout": "1s", "torchrun.last-call": "300ms" } },
+    "actor": { "lifecycle": "ray-train-v2", "admission": "none", "elastic": "ray",
+               "stack": { "ray-train.poll": "500ms", "ray-train.worker-hang": "1s", "ray-train.resize-check": "1s" } } } }
+JSON
+}
+
+refuse() { # exit code, pattern, arguments ...
+    local code=$1 pattern=$2 got
+    shift 2
+    n=$((n + 1))
+    "$trainyard" run "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+    got=$?
+    [ $got = "$code" ] || complain "$*: exit $got, not $code: $(head -3 "$out/stderr")"
+    grep -q -- "$pattern" "$out/stderr" || complain "$*: no \"$pattern\" on stderr: $(head -3 "$out/stderr")"
+}
+
+job='"replicas": 2, "gpus": 1, "steps": 30, "step": { "compute": "50ms" }'
+saves='"checkpoint": { "interval": "250ms" }'
+scenario small "{ \"id\": \"a\", $job }" ""
+refuse 2 "did you mean \"host\"" "$out/small.json" --on hots -o "$out/run"
+refuse 2 "needs --output" "$out/small.json" --on host
+refuse 2 "no --pace" "$out/small.json" --on host -o "$out/run" --pace 2x
+refuse 2 "of live runs" "$out/small.json" --work "$out"
+refuse 2 "choose one of the 2" "$out/small.json" --on host -o "$out/run"
+refuse 3 "has no lifecycle batch-job" "$out/small.json" --on host -o "$out/run" -a operator --set /approaches/operator/lifecycle=batch-job \
+    --set /approaches/operator/elastic=none
+refuse 3 "crashes at random" "$out/small.json" --on host -o "$out/run" -a operator --set /workload/jobs/0/crash_mtbf=100
+refuse 3 "parts of GPUs" "$out/small.json" --on host -o "$out/run" -a operator --set /workload/jobs/0/gpus=0.5
+scenario drains "{ \"id\": \"a\", $job }" '{ "at": 1, "target": "node/n-0", "action": "node-drain" }'
+refuse 3 "drains.json:4: /faults/script/0: the host back end cannot play node-drain" "$out/drains.json" --on host -o "$out/run" -a operator
+[ ! -e "$out/run" ] || complain "a refused run left something"
+
+# Both ways at once, in two runs side by side.
+scenario operator "
+    { \"id\": \"plain\", $job },
+    { \"id\": \"restarts\", $job, $saves },
+    { \"id\": \"hangs\", $job, $saves },
+    { \"id\": \"never\", $job, \"restartPolicy\": \"Never\" },
+    { \"id\": \"limited\", $job, \"backoffLimit\": 1 },
+    { \"id\": \"after\", $job, \"after\": [ \"plain\" ] },
+    { \"id\": \"grows\", $job, $saves, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 3, \"maxRestarts\": 3 } },
+    { \"id\": \"large\", \"replicas\": 3, \"gpus\": 8, \"steps\": 5, \"step\": { \"compute\": \"50ms\" } }" '
+    { "at": 0.8, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
+    { "at": 0.9, "target": "job/hangs", "action": "hang" },
+    { "at": 1.0, "target": "pod/never-worker-0", "action": "container-exit", "code": 1 },
+    { "at": 1.0, "target": "pod/limited-worker-0", "action": "container-exit", "code": 1 },
+    { "at": 1.1, "target": "job/grows", "action": "scale", "replicas": 3 },
+    { "at": 1.5, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
+    { "at": 3.9, "target": "pod/nobody-worker-0", "action": "container-exit" }'
+scenario actor "
+    { \"id\": \"crashes\", $job, $saves, \"maxFailures\": 1 },
+    { \"id\": \"hangs\", $job, $saves, \"maxFailures\": 1 },
+    { \"id\": \"errs\", $job, \"maxFailures\": 0 },
+    { \"id\": \"waits\", $job, $saves },
+    { \"id\": \"grows\", \"replicas\": 1, \"gpus\": 1, \"steps\": 60, \"step\": { \"compute\": \"50ms\" }, $saves, \"maxFailures\": 1, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 2 } }" '
+    { "at": 0.8, "target": "job/crashes", "action": "crash" },
+    { "at": 0.9, "target": "job/hangs", "action": "hang" },
+    { "at": 0.9, "target": "job/errs", "action": "crash" },
+    { "at": 0.7, "target": "job/waits", "action": "suspend" },
+    { "at": 0.8, "target": "job/grows", "action": "scale", "replicas": 2 },
+    { "at": 1.7, "target": "job/waits", "action": "resume" }'
+for way in operator actor; do
+    n=$((n + 1))
+    "$trainyard" run "$out/$way.json" --on host -a $way -o "$out/$way" --record full --force >"$out/$way.out" 2>"$out/$way.err" &
+    pids+=($!)
+done
+wait "${pids[0]}"
+[ $? = 1 ] || complain "operator: a job that never fits is no exit 1: $(tail -3 "$out/operator.err")"
+wait "${pids[1]}" || complain "actor: exit $?: $(tail -3 "$out/actor.err")"
+pids=()
+python3 - "$out" <<'PYTHON' || bad=1
+import csv, json, sys
+def rows(way): return {r["job"]: r for r in csv.DictReader(open(f"{sys.argv[1]}/{way}/jobs.csv"))}
+bad = 0
+def check(what, is_so):
+    global bad
+    if not is_so:
+        print("host:", what, file=sys.stderr)
+        bad = 1
+def states(way, want):
+    for job, state in want.items():
+        check(f"{way}: {job} is {r[job]['state']}, not {state}", r[job]["state"] == state)
+def between(way, job, column, least, most):
+    x = float(r[job][column])
+    check(f"{way}: {job}: {column} is {x}, not between {least} and {most}", least <= x <= most)
+
+r = rows("operator")
+states("operator", {"plain": "succeeded", "restarts": "succeeded", "hangs": "succeeded", "never": "failed", "limited": "failed",
+                    "after": "succeeded", "grows": "succeeded", "large": "pending"})
+check("restarts did not restart twice", r["restarts"]["restarts"] == "2")
+between("operator", "restarts", "wait_container_backoff_s", 0.9, 2.5)   # the second restart waits 1 s
+between("operator", "hangs", "wait_detection_s", 0.9, 2.5)              # nccl.timeout is 1 s
+between("operator", "plain", "compute_gpu_s", 2.9, 6)                   # 2 ranks x 30 steps x 50 ms, and what the machine lacks
+check("after began before plain ended", float(r["after"]["admitted_s"]) >= float(r["plain"]["finished_s"]))
+check("work of hangs is not done again", float(r["hangs"]["redone_gpu_s"]) > 0)
+check("large waits for something else", float(r["large"]["wait_unsatisfiable_s"]) > 0)
+r = rows("actor")
+states("actor", {"crashes": "succeeded", "hangs": "succeeded", "errs": "failed", "grows": "succeeded", "waits": "succeeded"})
+between("actor", "hangs", "wait_detection_s", 0.9, 3)                   # the workers' time-out 1 s, then a poll
+between("actor", "waits", "wait_suspended_s", 0.9, 1.5)
+check("waits was not taken back once", r["waits"]["preemptions"] == "1")
+check("grows never resized", "steps on 2 ranks" in open(f"{sys.argv[1]}/actor.err").read())
+for way in "operator", "actor":
+    m = json.load(open(f"{sys.argv[1]}/{way}/run.json"))
+    check(f"{way}: the run is {m['state']} on {m['back_end']}", (m["state"], m["back_end"]) == ("complete", "host"))
+    check(f"{way}: the scale is not in the run", json.load(open(f"{sys.argv[1]}/{way}/scenario.json"))["live"]["time_scale"] == 1)
+sys.exit(bad)
+PYTHON
+grep -q "a second here is 1 s of the scenario" "$out/operator.err" || complain "the scale is not told"
+grep -q "nobody-worker-0: no effect" "$out/operator.err" || complain "an action without a target is not told"
+for way in operator actor; do
+    python3 docs/read_run.py "$out/$way" >"$out/read" 2>&1 || complain "$way: $(cat "$out/read")"
+    "$trainyard" report "$out/$way" >/dev/null 2>"$out/stderr" && "$trainyard" explain "$out/$way" hangs >/dev/null 2>>"$out/stderr" ||
+        complain "$way: cannot be reported or explained: $(cat "$out/stderr")"
+done
+"$trainyard" compare "$out/operator" "$out/operator" >/dev/null 2>"$out/stderr" || complain "cannot be compared: $(cat "$out/stderr")"
+
+# Signals: the run is interrupted and whole, and nothing of it runs on; after SIGKILL neither.
+scenario long "{ \"id\": \"a\", \"replicas\": 3, \"gpus\": 1, \"steps\": 3000, \"step\": { \"compute\": \"20ms\" }, $saves }" ""
+left() { # of the run in DIR: 1 s to end
+    local k
+    for ((k = 0; k < 20; k++)); do
+        pgrep -f -- "--data=$1/work/train.data" >/dev/null || return 1
+        sleep 0.05
+    done
+}
+for signal in INT TERM KILL KILL; do
+    n=$((n + 1))
+    "$trainyard" run "$out/long.json" --on host -a actor -o "$out/long" --force --quiet >/dev/null 2>"$out/stderr" &
+    pids=($!)
+    sleep "0.$((RANDOM % 8 + 1))"
+    kill -$signal "${pids[0]}"
+    wait "${pids[0]}" 2>/dev/null
+    got=$?
+    left "$out/long" && complain "SIG$signal leaves $(pgrep -af -- "--data=$out/long/work/train.data" | head -1)"
+    [ $signal = KILL ] && continue
+    [ $got = 130 ] || complain "SIG$signal ends with $got"
+    python3 docs/read_run.py "$out/long" >"$out/read" 2>&1 && grep -q "interrupted" "$out/read" || complain "SIG$signal leaves no interrupted run"
+done
+pids=()
+
+# Other machines: a stand-in for ssh, whose machine is a shell of its own with the connection as stdin.
+mkdir "$out/bin" "$out/shared"
+cat >"$out/bin/ssh" <<'STUB'
+#!/bin/sh
+echo "$4" >>"$HOST_TEST_SSH"
+shift 4
+exec 3<&0
+setsid sh -c "$*" <&3 3<&- &
+wait $!
+STUB
+chmod +x "$out/bin/ssh"
+scenario far "{ \"id\": \"a\", $job, $saves, \"nodeSelector\": { \"far\": \"yes\" } }" '{ "at": 0.9, "target": "pod/a-worker-0", "action": "container-exit", "code": 7 }' \
+    ", \"hosts\": [ { \"group\": \"far\", \"addresses\": [ \"127.0.0.1\", \"me@127.0.0.1\" ], \"worker\": \"$(dirname "$trainyard")/trainyard-worker\", \"directory\": \"$out/shared\" } ]"
+n=$((n + 1))
+HOST_TEST_SSH="$out/ssh.log" PATH="$out/bin:$PATH" "$trainyard" run "$out/far.json" --on host -a operator -o "$out/far" >/dev/null 2>"$out/stderr" ||
+    complain "over ssh: exit $?: $(tail -3 "$out/stderr")"
+grep -q "a-worker-0 ends with 7" "$out/stderr" || complain "over ssh a pod is not killed: $(cat "$out/stderr")"
+grep -q "succeeded" "$out/far/jobs.csv" || complain "over ssh the job does not succeed"
+sort -u "$out/ssh.log" | tr '\n' ' ' | grep -q "127.0.0.1 me@127.0.0.1 " || complain "the machines asked for were $(sort -u "$out/ssh.log" | tr '\n' ' ')"
+[ $bad = 0 ] && echo "host: $n runs are refused, played, stopped as they should"
+exit $bad
