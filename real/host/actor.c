@@ -4,7 +4,8 @@
  *       ^                                                                                                          |
  *       +------------------------- from the last checkpoint, while failures <= maxFailures ------------------------+
  *
- * The pods of the cluster hold their GPUs from admission to the end, whether a worker is in them or not. An elastic group
+ * The cluster of an elastic job begins with the fewest pods; each ray-autoscaler.loop as many of those that are lacking come
+ * as find GPUs. The pods of the cluster hold their GPUs from admission to the end, whether a worker is in them or not. An elastic group
  * takes as many workers as there are pods; each ray-train.resize-check it looks whether there are more than it has, and is
  * then started again. One that is not up after ray-train.start-timeout is started again, for ever.
  * A worker that hangs is noticed ray-train.worker-hang later, which is also its peers' time-out; one on a lost node when the
@@ -50,6 +51,7 @@ static void on_noticed(void *arg)
 {
     struct host_job *j = arg;
     live_at(j->host->run, host_now(j->host));
+    j->noticing = false;
     j->failures++;
     host_tell(j->host, j, "failure %u is noticed", j->failures);
     if (j->detail->max_failures != UINT32_MAX && j->failures > j->detail->max_failures) job_over(j, JOB_FAILED, false);
@@ -62,6 +64,7 @@ static void notice_after(struct host_job *j, int64_t ns)
     int64_t poll = stack_of(j)->ray_poll, since = host_now(j->host) + ns - j->poll_base_ns;
     int64_t late = poll > 0 && since % poll ? poll - since % poll : 0;
     loop_disarm(j->host->loop, &j->limit);
+    j->noticing = true;
     host_after(j->host, &j->timer, ns + late, on_noticed, j);
 }
 
@@ -93,8 +96,19 @@ static void schedule(struct host_job *j)
         host_after(j->host, &j->timer, stack_of(j)->ray_start_timeout, on_start_timeout, j);
 }
 
+static void on_autoscaler(void *arg)
+{
+    struct host_job *j = arg;
+    live_at(j->host->run, host_now(j->host));
+    queue_grow(j, j->plan.max);
+    while (j->wanted < j->plan.max && j->pods[j->wanted].holds.n) j->wanted++;
+    host_after(j->host, &j->scaler, stack_of(j)->ray_as_loop, on_autoscaler, j);
+    ranks_refresh(j);
+}
+
 static void begin(struct host_job *j)
 {
+    if (j->plan.max && stack_of(j)->ray_as_loop > 0) host_after(j->host, &j->scaler, stack_of(j)->ray_as_loop, on_autoscaler, j);
     j->poll_base_ns = host_now(j->host);
     schedule(j);
 }
@@ -135,7 +149,7 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
     p->state = code == 0 && !j->regrouping ? SEAT_ENDED : SEAT_NONE;
     if (p->number >= j->wanted) queue_free(p);
     if (j->regrouping) when_empty(j);
-    else if (code != 0 && !(j->timer.place && j->timer.fn == on_noticed)) notice_after(j, 0);
+    else if (code != 0 && !j->noticing) notice_after(j, 0);
     else if (all_done(j)) job_over(j, JOB_SUCCEEDED, false);
 }
 
@@ -157,4 +171,4 @@ static void resized(struct host_job *j)
     ranks_refresh(j);
 }
 
-const struct host_life host_actor = {"ray-train-v2", begin, started, ended, resized, hang};
+const struct host_life host_actor = {false, begin, started, ended, resized, hang};

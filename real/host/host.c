@@ -102,8 +102,6 @@ void host_describe(const struct scenario *s, struct str *out)
 
 /* ---- ends ---- */
 
-static void close_run(struct host *h);
-
 static void on_patience(void *arg)
 {
     struct host *h = arg;
@@ -117,14 +115,21 @@ static bool any_process(const struct host *h)
     return false;
 }
 
+static void stop_timers(struct host_job *j)
+{
+    loop_disarm(j->host->loop, &j->timer);
+    loop_disarm(j->host->loop, &j->limit);
+    loop_disarm(j->host->loop, &j->scaler);
+    for (uint32_t i = 0; i < j->plan.n; i++) loop_disarm(j->host->loop, &j->pods[i].timer);
+}
+
 /* All is killed; the loop ends when all has ended, or does not after 10 s. */
 static void close_run(struct host *h)
 {
     if (h->closing) return;
     h->closing = true;
     for (size_t i = 0; i < h->n_jobs; i++) {
-        loop_disarm(h->loop, &h->jobs[i].timer);
-        loop_disarm(h->loop, &h->jobs[i].limit);
+        stop_timers(&h->jobs[i]);
         job_kill_all(&h->jobs[i]);
     }
     h->done = !any_process(h);
@@ -150,13 +155,6 @@ void host_look_for_end(struct host *h)
     if (h->closing || h->pass.place || (left && moves)) return;
     h->result->no_progress = left;
     close_run(h);
-}
-
-static void stop_timers(struct host_job *j)
-{
-    loop_disarm(j->host->loop, &j->timer);
-    loop_disarm(j->host->loop, &j->limit);
-    for (uint32_t i = 0; i < j->plan.n; i++) loop_disarm(j->host->loop, &j->pods[i].timer);
 }
 
 /* GPUs of pods that have no process are free at once; the others' when it has ended. */
@@ -190,7 +188,7 @@ void job_take_back(struct host_job *j, enum stop_reason reason)
     live_evicted(j->host->run, j->index, reason, NO_JOB);
     j->stage = STAGE_STOPPING;
     j->stop_reason = reason == STOP_SUSPENDED ? WAIT_SUSPENDED : WAIT_ORDER;
-    j->regrouping = j->resizing = false;
+    j->regrouping = j->resizing = j->noticing = false;
     j->step = j->durable;
     let_go(j, false);
     if (!job_has_processes(j)) pods_none_left(j);
@@ -219,11 +217,15 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
     *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail]};
     j->life = lives[s->approach.lifecycle[j->detail->kind]];
     plan_make(&h->arena, s, j->spec, &j->plan);
+<<<<<<< HEAD
     j->plan.gpus = h->options->gpus;
     j->plan.first_gpu = (uint32_t)i;
     j->wanted = j->plan.nominal;
+=======
+    j->wanted = j->plan.max && j->life == &host_actor ? j->plan.min : j->plan.nominal; /* Ray's autoscaler brings the others */
+>>>>>>> df1f7c4 (Lay the actors' way beside the simulator too; tell of pods; describe the host back end)
     j->pods = xcalloc(j->plan.n + 1, sizeof *j->pods);
-    for (uint32_t k = 0; k < j->plan.n; k++) j->pods[k] = (struct host_pod){.job = j, .number = k, .process = {0, -1, -1}, .told_code = -1};
+    for (uint32_t k = 0; k < j->plan.n; k++) j->pods[k] = (struct host_pod){.job = j, .number = k, .process = {0, -1, -1}, .told_code = -1, .noted = N_POD_STATES};
     const char *dir = arena_printf(&h->arena, "%s/%s", h->work, j->plan.id);
     return (!file_is_dir(dir) || file_remove_tree(dir, d)) && file_make_dirs(dir, d);
 }
@@ -307,6 +309,7 @@ static void on_horizon(void *arg)
 static void play(struct host *h)
 {
     char *err = NULL;
+    loop_restart(h->loop);
     loop_on_signal(h->loop, on_signal, h);
     on_flush(h);
     if (h->scenario->run.horizon_ns != TIME_NEVER) host_after(h, &h->horizon, h->scenario->run.horizon_ns, on_horizon, h);
@@ -356,11 +359,11 @@ bool host_run(const struct scenario *s, const struct host_options *o, struct hos
     struct host h = {.scenario = s, .live = s->live, .options = o, .result = r};
     struct live_options live = {.dir = o->dir, .back_end = o->gpus ? "gpu" : "host", .record_level = o->record_level, .force = o->force};
     *r = (struct host_result){0};
-    h.run = live_create(s, &live, &r->error);
-    bool ok = h.run && prepare(&h, o) && (h.loop = loop_create(&r->error));
+    h.loop = loop_create(&r->error); /* first: from here on a signal ends the run in good order */
+    if (h.loop) h.run = live_create(s, &live, &r->error);
+    bool ok = h.run && prepare(&h, o);
     if (ok) play(&h);
-    if (h.run && h.loop) ok = finish(&h);
-    else if (h.run) live_finish(h.run, RUN_FAILED, &(char *){NULL});
+    if (h.run) ok = finish(&h);
     destroy(&h);
     return ok;
 }

@@ -42,6 +42,8 @@ static int64_t clock_ns(clockid_t id)
 
 int64_t loop_now(const struct loop *l) { return clock_ns(CLOCK_MONOTONIC) - l->zero_ns; }
 
+void loop_restart(struct loop *l) { l->zero_ns = clock_ns(CLOCK_MONOTONIC); }
+
 int64_t loop_of_wall(const struct loop *l, int64_t epoch_ns) { return epoch_ns - clock_ns(CLOCK_REALTIME) + loop_now(l); }
 
 struct loop *loop_create(char **err)

@@ -8,7 +8,7 @@
  *
  * Timers come by (moment, order of arming); those that are due come before the descriptors of the same round.
  * While a loop is there these signals are blocked in this thread and read from a descriptor, and SIGPIPE is ignored: a child
- * must undo both (process.c does). Time: ns of the monotonic clock since loop_create.
+ * must undo both (process.c does). Time: ns of the monotonic clock. What a signal asks for before the first loop_wait is not lost.
  * A timer must be disarmed before its memory goes. Callbacks may arm, disarm, watch and unwatch anything.
  *
  * Cost: O(log timers) to arm, O(descriptors) a round.
@@ -39,7 +39,9 @@ struct loop;
 struct loop *loop_create(char **err);
 void loop_destroy(struct loop *); /* the signals are as they were before */
 
+/* Since loop_create, or the last loop_restart. */
 int64_t loop_now(const struct loop *);
+void loop_restart(struct loop *); /* now is 0; no timer may be armed */
 /* A moment of the wall's clock (ns since the epoch) on this one. */
 int64_t loop_of_wall(const struct loop *, int64_t epoch_ns);
 

@@ -71,13 +71,14 @@ static int64_t doubled(int64_t ns, uint32_t times, int64_t most)
     return ns < most ? ns : most;
 }
 
-static void restart_in_place(struct host_job *j, struct host_pod *p)
+static void restart_in_place(struct host_job *j, struct host_pod *p, int code)
 {
     const struct stack *k = stack_of(j);
     if (host_now(j->host) - p->started_ns >= k->crash_reset) p->backoff = 0;
     int64_t delay = p->backoff ? doubled(k->crash_backoff, p->backoff - 1, k->crash_backoff_max) : 0;
     p->backoff++;
     if (delay) host_tell(j->host, j, "%s backs off for %.3g s", j->plan.v[p->number].name, (double)delay / NS_PER_S);
+    if (delay) seat_note(p, POD_IS_BACKOFF, code);
     seat_enter(p, delay ? SEAT_BACKOFF : SEAT_STOPPED);
     host_after(j->host, &p->timer, delay, on_backoff, p);
 }
@@ -106,6 +107,7 @@ static void succeeded(struct host_job *j, struct host_pod *p)
 {
     bool master = j->plan.v[0].role == ROLE_MASTER;
     p->state = SEAT_ENDED;
+    seat_note(p, POD_IS_SUCCEEDED, 0);
     queue_free(p);
     if (master ? p->number == 0 : all_succeeded(j) || j->plan.max) job_over(j, JOB_SUCCEEDED, j->detail->clean == CLEAN_NONE);
 }
@@ -129,10 +131,11 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
         j->agent_restarts++;
         run_pod(p);
     } else if (policy == RESTART_ALWAYS || policy == RESTART_ON_FAILURE) {
-        restart_in_place(j, p);
+        restart_in_place(j, p, code);
     } else if (policy == RESTART_EXIT_CODE && code >= RETRYABLE) {
         another_pod(p);
     } else {
+        seat_note(p, POD_IS_FAILED, code);
         job_over(j, JOB_FAILED, false);
     }
 }
@@ -170,4 +173,4 @@ static void resized(struct host_job *j)
     }
 }
 
-const struct host_life host_operator = {"training-operator-v1", begin, NULL, ended, resized, hang};
+const struct host_life host_operator = {true, begin, NULL, ended, resized, hang};

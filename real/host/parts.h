@@ -48,6 +48,7 @@ struct host_pod {
     struct process process;
     struct str text;          /* of its stdout: a line that has not ended */
     enum seat_state state;
+    enum pod_state noted;     /* the last that was told; N_POD_STATES: none */
     bool hung, stands;        /* stands: its node is lost, and it is stopped */
     bool replaced;            /* the pod is deleted or has failed: another one takes its place */
     bool is_agent;            /* what was killed was a process of torchrun's agent, which starts it again */
@@ -66,7 +67,8 @@ enum job_stage {
 };
 
 struct host_life {
-    const char *name;
+    bool pods_start; /* a process is a pod's container; else Ray's pods are there before, and the start of its workers is the
+                        beginning of their meeting, as in the simulator */
     void (*begin)(struct host_job *);       /* admitted; its pods hold their GPUs */
     void (*started)(struct host_job *);     /* all ranks step; NULL: nothing follows */
     void (*ended)(struct host_job *, struct host_pod *, int code); /* the pod is SEAT_STOPPED */
@@ -89,9 +91,9 @@ struct host_job {
     uint32_t failures, agent_restarts;
     int64_t step, durable;    /* steps done; step of the last whole checkpoint */
     int64_t admitted_ns, poll_base_ns;
-    bool resizing, regrouping;
+    bool resizing, regrouping, noticing; /* noticing: it has failed, and its controller will see it */
     enum wait_reason stop_reason; /* of STAGE_STOPPING: WAIT_SUSPENDED, or it asks again */
-    struct loop_timer timer, limit;
+    struct loop_timer timer, limit, scaler;
 };
 
 struct host {
@@ -132,6 +134,8 @@ void seat_start(struct host_pod *, uint32_t rank, uint32_t world);
 /* SIGKILL; its end will count as exit with `code` (-1: 137). Without a process nothing happens. */
 void seat_kill(struct host_pod *, int code);
 void seat_enter(struct host_pod *, enum seat_state);
+/* What the pods that it stands for go through, as run/states.h has it; `b`: docs/run-format.md. Nothing after an end. */
+void seat_note(struct host_pod *, enum pod_state, int64_t b);
 void pods_reap(struct host *);
 void pods_none_left(struct host_job *);  /* of a job that is over or taken back: what follows */
 bool job_has_processes(const struct host_job *);
@@ -143,6 +147,8 @@ void queue_begin(struct host *);
 void queue_asks(struct host_job *);
 void queue_pass_soon(struct host *);
 void queue_job_ended(struct host *);
+/* GPUs for those of the first n processes of an active job that hold none, as far as there are any; how many got some. */
+uint32_t queue_grow(struct host_job *, uint32_t n);
 void queue_free(struct host_pod *);
 
 /* ---- ranks.c ---- */

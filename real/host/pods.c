@@ -89,6 +89,7 @@ void seat_start(struct host_pod *p, uint32_t rank, uint32_t world)
     p->started_ns = host_now(h);
     str_clear(&p->text);
     loop_watch(h->loop, p->process.out, on_output, p);
+    if (p->job->life->pods_start) seat_note(p, POD_IS_STARTING, p->holds.v[0].node);
     seat_enter(p, SEAT_STARTING);
 }
 
@@ -116,6 +117,22 @@ void seat_enter(struct host_pod *p, enum seat_state state)
 {
     p->state = state;
     ranks_refresh(p->job);
+}
+
+void seat_note(struct host_pod *p, enum pod_state state, int64_t b)
+{
+    struct host_job *j = p->job;
+    const struct process_plan *v = &j->plan.v[p->number];
+    if (state == p->noted || (p->noted != N_POD_STATES && p->noted >= POD_IS_SUCCEEDED && state != POD_IS_PENDING)) return;
+    p->noted = state;
+    for (uint32_t k = 0; k < v->n && k < p->holds.n; k++) {
+        const struct pod_plan *pod = &j->plan.pods[v->first + k];
+        uint32_t number = p->holds.v[k].group; /* a pod has the number of its group */
+        if (number == LIVE_NONE) continue;
+        live_note(j->host->run, &(struct record){.type = REC_POD_STATE, .job = (int32_t)j->index, .subject = number,
+                                                 .code = (uint16_t)(state | (unsigned)pod->role << 8), .a = 1,
+                                                 .b = state == POD_IS_PENDING ? (int64_t)pod->index - number : b});
+    }
 }
 
 /* ---- output ---- */

@@ -60,11 +60,14 @@ static void take(struct host *h, struct host_pod *p, const uint32_t *nodes)
         array_push(&p->holds, (struct holding){nodes[k], group, shares});
         h->free_shares[nodes[k]] -= shares;
     }
+    seat_note(p, POD_IS_PENDING, 0);
+    if (!p->job->life->pods_start) seat_note(p, POD_IS_READY, 0);
 }
 
 void queue_free(struct host_pod *p)
 {
     struct host *h = p->job->host;
+    seat_note(p, POD_IS_DELETED, 0);
     for (size_t i = 0; i < p->holds.n; i++) {
         const struct holding *o = &p->holds.v[i];
         if (o->group != LIVE_NONE) live_free(h->run, p->job->index, o->group);
@@ -127,12 +130,21 @@ static void admit(struct host_job *j)
     j->life->begin(j);
 }
 
-/* What an elastic job is to have more. */
-static void grow(struct host_job *j)
+uint32_t queue_grow(struct host_job *j, uint32_t n)
 {
-    bool lacks = false;
-    for (uint32_t i = 0; i < j->wanted; i++) lacks |= !j->pods[i].holds.n && j->pods[i].state != SEAT_ENDED;
-    if (lacks && j->life->resized && place(j, j->host->free_shares, true)) j->life->resized(j);
+    struct host *h = j->host;
+    uint32_t more = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct process_plan *v = &j->plan.v[i];
+        if (j->pods[i].holds.n || j->pods[i].state == SEAT_ENDED) continue;
+        uint32_t *nodes = xcalloc(v->n, sizeof *nodes);
+        int64_t *free_then = xcalloc(h->scenario->cluster.n_nodes + 1, sizeof *free_then);
+        memcpy(free_then, h->free_shares, h->scenario->cluster.n_nodes * sizeof *free_then);
+        if (find_places(h, j, i, free_then, nodes)) take(h, &j->pods[i], nodes), more++;
+        free(free_then);
+        free(nodes);
+    }
+    return more;
 }
 
 static void pass(void *arg)
@@ -142,7 +154,8 @@ static void pass(void *arg)
     if (h->closing) return;
     live_at(h->run, host_now(h));
     for (size_t i = 0; i < h->n_jobs; i++)
-        if (h->jobs[i].stage == STAGE_ACTIVE) grow(&h->jobs[i]);
+        if (h->jobs[i].stage == STAGE_ACTIVE && h->jobs[i].life->resized && queue_grow(&h->jobs[i], h->jobs[i].wanted))
+            h->jobs[i].life->resized(&h->jobs[i]);
     for (size_t i = 0; i < h->n_jobs; i++) {
         struct host_job *j = &h->jobs[i];
         if (j->stage != STAGE_PENDING) continue;

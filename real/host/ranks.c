@@ -27,11 +27,12 @@ static bool all_there(const struct host_job *j) { return count(j, SEAT_WAITS) + 
 
 static enum wait_reason reason_of(const struct host_job *j)
 {
+    if (j->noticing) return WAIT_DETECTION;
     if (j->regrouping) return j->resizing ? WAIT_RESIZE : WAIT_DETECTION;
     if (j->resizing) return WAIT_RESIZE;
     if (count(j, SEAT_MET) || (count(j, SEAT_READY) && !count(j, SEAT_STUCK))) return count(j, SEAT_WAITS) ? WAIT_RENDEZVOUS : WAIT_CHECKPOINT_LOAD;
     if (all_there(j)) return WAIT_RENDEZVOUS;
-    if (count(j, SEAT_STARTING)) return WAIT_START;
+    if (count(j, SEAT_STARTING)) return j->life->pods_start ? WAIT_START : WAIT_RENDEZVOUS;
     if (count(j, SEAT_BACKOFF)) return WAIT_CONTAINER_BACKOFF;
     if (count(j, SEAT_STUCK)) return WAIT_DETECTION;
     if (count(j, SEAT_WAITS)) return WAIT_PEERS;
@@ -41,7 +42,7 @@ static enum wait_reason reason_of(const struct host_job *j)
 static enum activity activity_of(const struct host_job *j, const struct host_pod *p)
 {
     switch (p->state) {
-    case SEAT_STARTING: return ACT_CONTAINER_START;
+    case SEAT_STARTING: return j->life->pods_start ? ACT_CONTAINER_START : ACT_RENDEZVOUS;
     case SEAT_WAITS: return all_there(j) || count(j, SEAT_MET) ? ACT_RENDEZVOUS : ACT_WAIT_PEERS;
     case SEAT_MET:
     case SEAT_READY: return ACT_CHECKPOINT_LOAD;
@@ -103,6 +104,7 @@ static void on_join(struct host_pod *p)
 {
     struct host_job *j = p->job;
     if (p->state == SEAT_READY) ranks_stop(j, ACT_STALLED, WAIT_DETECTION, CAUSE_FAILURE); /* it has lost a peer */
+    if (j->life->pods_start) seat_note(p, POD_IS_READY, p->restarts);
     seat_enter(p, SEAT_WAITS);
     if (all_there(j)) j->resizing = false;
 }
@@ -139,10 +141,9 @@ static void on_step(struct host_job *j, const struct worker_line *w)
 
 static void on_checkpoint(struct host_job *j, const struct worker_line *w)
 {
-    enum { BEGINS, DURABLE, FAILED };
     if (w->step < 0) return;
     if (w->event == WORKER_CHECKPOINT && w->ok) j->durable = w->step;
-    live_checkpoint(run_of(j), j->index, w->event == WORKER_SAVE ? BEGINS : w->ok ? DURABLE : FAILED, w->step);
+    live_checkpoint(run_of(j), j->index, w->event == WORKER_SAVE ? SAVE_BEGINS : w->ok ? SAVE_LEAVES : SAVE_FAILED, w->step);
 }
 
 static void on_end(struct host_pod *p, const struct worker_line *w)

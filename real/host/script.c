@@ -191,6 +191,7 @@ static void lose(struct host_pod *p)
     struct host_job *j = p->job;
     bool stepped = p->state == SEAT_READY;
     p->stands = true;
+    seat_note(p, POD_IS_LOST, 0);
     process_signal(&p->process, SIGSTOP);
     if (stepped) ranks_stop(j, ACT_STALLED, WAIT_DETECTION, CAUSE_FAILURE);
     if (stepped && j->life->resized) j->life->hang(j, p); /* its own watchdog stands too: it is ended with the node */

@@ -152,8 +152,10 @@ left() { # of the run in DIR: 1 s to end
 }
 for signal in INT TERM KILL KILL; do
     n=$((n + 1))
+    rm -rf "$out/long"
     "$trainyard" run "$out/long.json" --on host -a actor -o "$out/long" --force --quiet >/dev/null 2>"$out/stderr" &
     pids=($!)
+    until [ -e "$out/long/run.json" ] || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.01; done
     sleep "0.$((RANDOM % 8 + 1))"
     kill -$signal "${pids[0]}"
     wait "${pids[0]}" 2>/dev/null

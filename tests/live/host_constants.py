@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What a live run on hosts says of the machine it ran on, as constants of a stack and of jobs.
 
-    host_constants.py RUN                 one line a constant: its name, the median in seconds, the number of measurements
-    host_constants.py RUN SCENARIO.json   the same as options of `trainyard run`, for all jobs of that scenario that say them
+    host_constants.py RUN...                 one line a constant: its name, the median in seconds, the number of measurements
+    host_constants.py RUN... SCENARIO.json   the same as options of `trainyard run`, for all jobs of that scenario that say them
 
-RUN is of scenarios/live/host-measure.json with --record full. A median each:
+RUNs are of scenarios/live/host-measure.json with --record full. A median each, over all of them:
     container start   waits for the start of containers before a job first steps
     rendezvous        waits for the meeting of the ranks
     load              waits for a checkpoint, after a failure
@@ -25,7 +25,7 @@ AFTER_FAILURE, AFTER_RESIZE = 1, 3
 START, RENDEZVOUS, LOAD, RESIZE = 14, 17, 18, 23
 
 
-def measure(run, compute):
+def measure(run):
     values = {k: [] for k in ("start", "rendezvous", "load", "restart", "resize", "save", "step")}
     spent, last, waits, stopped, begun, cause = {}, {}, {}, {}, {}, {}
     for time, kind, code, job, _, a, b in records(Path(run) / "timeline.bin"):
@@ -61,9 +61,13 @@ def measure(run, compute):
     return {k: [x / 1e9 for x in v] for k, v in values.items()}
 
 
-def main(run, scenario=None):
-    compute = 0.08
-    v = measure(run, compute)
+def main(*arguments):
+    compute = 0.08  # of the scenario's steps
+    scenario = arguments[-1] if arguments[-1].endswith(".json") else None
+    v = {}
+    for run in arguments[: -1 if scenario else None]:
+        for k, x in measure(run).items():
+            v.setdefault(k, []).extend(x)
     middle = {k: statistics.median(x) for k, x in v.items()}
     detect = middle["restart"] - middle["start"] - middle["rendezvous"] - middle["load"]
     stack = {
@@ -83,7 +87,10 @@ def main(run, scenario=None):
         return
     text = "\n".join(line for line in open(scenario) if not line.lstrip().startswith("//"))
     s = json.loads(text)
-    for approach in s["approaches"]:
+    for approach, how in s["approaches"].items():
+        if how["lifecycle"].startswith("ray"):  # pods that are there before: the start of a worker is part of its meeting
+            stack["torchrun.rendezvous"] = (middle["start"] + middle["rendezvous"], 0)
+            stack["kubelet.container-start"] = (0, 0)
         for name, (value, _) in stack.items():
             print(f"--set=/approaches/{approach}/stack/{name}={value:.9f}")
     for i, job in enumerate(s["workload"]["jobs"]):
