@@ -217,13 +217,9 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
     *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail]};
     j->life = lives[s->approach.lifecycle[j->detail->kind]];
     plan_make(&h->arena, s, j->spec, &j->plan);
-<<<<<<< HEAD
     j->plan.gpus = h->options->gpus;
     j->plan.first_gpu = (uint32_t)i;
-    j->wanted = j->plan.nominal;
-=======
     j->wanted = j->plan.max && j->life == &host_actor ? j->plan.min : j->plan.nominal; /* Ray's autoscaler brings the others */
->>>>>>> df1f7c4 (Lay the actors' way beside the simulator too; tell of pods; describe the host back end)
     j->pods = xcalloc(j->plan.n + 1, sizeof *j->pods);
     for (uint32_t k = 0; k < j->plan.n; k++) j->pods[k] = (struct host_pod){.job = j, .number = k, .process = {0, -1, -1}, .told_code = -1, .noted = N_POD_STATES};
     const char *dir = arena_printf(&h->arena, "%s/%s", h->work, j->plan.id);

@@ -49,6 +49,7 @@ struct host_pod {
     struct str text;          /* of its stdout: a line that has not ended */
     enum seat_state state;
     enum pod_state noted;     /* the last that was told; N_POD_STATES: none */
+    bool reading;             /* its lines are being read: not again from within */
     bool hung, stands;        /* stands: its node is lost, and it is stopped */
     bool replaced;            /* the pod is deleted or has failed: another one takes its place */
     bool is_agent;            /* what was killed was a process of torchrun's agent, which starts it again */
@@ -136,6 +137,8 @@ void seat_kill(struct host_pod *, int code);
 void seat_enter(struct host_pod *, enum seat_state);
 /* What the pods that it stands for go through, as run/states.h has it; `b`: docs/run-format.md. Nothing after an end. */
 void seat_note(struct host_pod *, enum pod_state, int64_t b);
+/* What the other processes of the job have said and nobody has read; then the clock is at this line again. */
+void pods_read_others(struct host_pod *, const struct worker_line *);
 void pods_reap(struct host *);
 void pods_none_left(struct host_job *);  /* of a job that is over or taken back: what follows */
 bool job_has_processes(const struct host_job *);

@@ -170,12 +170,22 @@ static bool drain(struct host_pod *p)
 {
     char buf[1 << 14];
     ssize_t n;
+    if (p->reading) return true;
+    p->reading = true;
     while ((n = read(p->process.out, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR)) {
         if (n <= 0) continue;
         str_append_n(&p->text, buf, (size_t)n);
         read_lines(p);
     }
+    p->reading = false;
     return n < 0 && errno == EAGAIN;
+}
+
+void pods_read_others(struct host_pod *p, const struct worker_line *w)
+{
+    for (uint32_t i = 0; i < p->job->plan.n; i++)
+        if (&p->job->pods[i] != p && p->job->pods[i].process.out >= 0) drain(&p->job->pods[i]);
+    set_time(p, w);
 }
 
 static void close_output(struct host_pod *p)

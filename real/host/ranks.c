@@ -128,9 +128,12 @@ static void on_start(struct host_pod *p, const struct worker_line *w)
 static int64_t scaled(const struct host_job *j, int64_t ns) { return (int64_t)((double)ns * j->host->live->time_scale); }
 
 /* Rank 0 speaks for all: they step together. What its parts leave of the step is its own book-keeping. */
-static void on_step(struct host_job *j, const struct worker_line *w)
+static void on_step(struct host_pod *p, const struct worker_line *w)
 {
-    if (w->rank != 0 || w->step < 0 || !live_steps_now(run_of(j), j->index)) return;
+    struct host_job *j = p->job;
+    if (w->rank != 0 || w->step < 0) return;
+    if (!live_steps_now(run_of(j), j->index)) pods_read_others(p, w); /* they have begun: their lines are still to be read */
+    if (!live_steps_now(run_of(j), j->index)) return;
     j->step = w->step + 1;
     live_stepped(run_of(j), j->index, &(struct live_steps){.first = w->step, .next = w->step + 1,
                                                            .compute_ns = scaled(j, w->compute_ns),
@@ -160,7 +163,7 @@ void ranks_line(struct host_pod *p, const struct worker_line *w)
     case WORKER_JOIN: on_join(p); break;
     case WORKER_MET: on_met(p, w); break;
     case WORKER_START: on_start(p, w); break;
-    case WORKER_STEP: on_step(p->job, w); return;
+    case WORKER_STEP: on_step(p, w); return;
     case WORKER_SAVE:
     case WORKER_CHECKPOINT: on_checkpoint(p->job, w); return;
     case WORKER_END: on_end(p, w); break;
