@@ -32,7 +32,8 @@ static void quote(struct str *s, const char *word)
     str_append(s, "' ");
 }
 
-/* A shell's background job has no stdin of its own: the names of signals are read from descriptor 3. */
+/* A shell's background job has no stdin of its own: the names of signals are read from descriptor 3.
+ * A process that does not lead its group yet is hit by itself. */
 static char *remote_script(const struct process_spec *spec)
 {
     struct str s = {0};
@@ -40,7 +41,8 @@ static char *remote_script(const struct process_spec *spec)
     for (size_t i = 0; spec->env[i]; i++) quote(&s, spec->env[i]);
     for (size_t i = 0; spec->argv[i]; i++) quote(&s, spec->argv[i]);
     str_append(&s, "</dev/null 3<&- & p=$!; "
-                   "{ while read -r s <&3; do case $s in KILL|STOP) kill -s $s -- -$p;; *) kill -s \"$s\" $p;; esac; done; kill -s KILL -- -$p; } 2>/dev/null >/dev/null & "
+                   "{ while read -r s <&3; do case $s in KILL|STOP) kill -s $s -- -$p || kill -s $s $p;; *) kill -s \"$s\" $p;; esac; done; "
+                   "kill -s KILL -- -$p || kill -s KILL $p; } 2>/dev/null >/dev/null & "
                    "wait $p; c=$?; kill $! 2>/dev/null; exit $c");
     return str_take(&s);
 }
