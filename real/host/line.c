@@ -51,6 +51,8 @@ static bool read_fields(const cJSON *o, struct worker_line *w)
     *w = (struct worker_line){.event = (enum worker_event)event, .rank = -1, .step = -1, .resumed = -1};
     if (w->event == WORKER_END && !word(o, "reason", ends, N_WORKER_ENDS, &end)) return false;
     w->end = (enum worker_end)end;
+    const cJSON *weights = json_member(o, "weights");
+    if (cJSON_IsString(weights) && strlen(weights->valuestring) < sizeof w->weights) strcpy(w->weights, weights->valuestring);
     w->ok = cJSON_IsTrue(json_member(o, "ok"));
     return time_of(o, "time_s", &w->time_ns) && whole(o, "rank", &w->rank) && whole(o, "size", &w->size) &&
            whole(o, "step", &w->step) && whole(o, "resumed_step", &w->resumed) && time_of(o, "data_s", &w->data_ns) &&

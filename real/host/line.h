@@ -26,6 +26,7 @@ struct worker_line {
     int64_t data_ns, compute_ns, communication_ns, checkpoint_ns, all_ns;
     bool ok;           /* checkpoint */
     enum worker_end end;
+    char weights[33];  /* end: fingerprint of the parameters; "" when it lacks */
 };
 
 bool worker_line_read(const char *text, size_t n, struct worker_line *);

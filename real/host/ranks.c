@@ -151,6 +151,7 @@ static void on_checkpoint(struct host_job *j, const struct worker_line *w)
 
 static void on_end(struct host_pod *p, const struct worker_line *w)
 {
+    if (w->end == END_DONE && w->rank == 0) host_tell(p->job->host, p->job, "is trained: weights %s", w->weights);
     if (w->end != END_RESIZE) return; /* its exit says the rest */
     p->job->resizing = true;
     ranks_stop(p->job, ACT_STALLED, WAIT_RESIZE, CAUSE_RESIZE);

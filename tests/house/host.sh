@@ -132,6 +132,13 @@ for way in "operator", "actor":
     check(f"{way}: the scale is not in the run", json.load(open(f"{sys.argv[1]}/{way}/scenario.json"))["live"]["time_scale"] == 1)
 sys.exit(bad)
 PYTHON
+# The same two ranks, data and steps end with the same weights, however often they were killed, hung and resumed on the way.
+for pair in operator:plain,restarts,hangs,after actor:crashes,hangs,waits; do
+    jobs=${pair#*:}
+    weights=$(grep -E " (${jobs//,/|}) is trained: weights [0-9a-f]{32}" "$out/${pair%%:*}.err" | sed 's/.*weights //')
+    [ "$(wc -l <<<"$weights")" = "$(tr ',' '\n' <<<"$jobs" | wc -l)" ] && [ "$(sort -u <<<"$weights" | wc -l)" = 1 ] ||
+        complain "${pair%%:*}: $jobs end with the weights $(tr '\n' ' ' <<<"$weights")"
+done
 grep -q "a second here is 1 s of the scenario" "$out/operator.err" || complain "the scale is not told"
 grep -q "nobody-worker-0: no effect" "$out/operator.err" || complain "an action without a target is not told"
 for way in operator actor; do

@@ -179,6 +179,7 @@ static void lines(void **state)
     assert_true(worker_line_read(end, sizeof end - 1, &w));
     assert_int_equal(w.end, END_RESIZE);
     assert_int_equal(w.step, -1); /* not said */
+    assert_string_equal(w.weights, "");
 }
 
 int main(void)
