@@ -141,6 +141,7 @@ seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o) $(STUB_CUDA)
 # Real controllers against the simulator (docs/live.md). What cannot run here is skipped, and says why.
 STORE_KILLS ?= 40
 check-live: all
+	@bash tests/live/host.sh $(BIN)/trainyard || test $$? = 77
 	@bash tests/live/check.sh || test $$? = 77
 	@bash tests/live/s3.sh $(BIN)/trainyard-worker $(STORE_KILLS) || test $$? = 77
 

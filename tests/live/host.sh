@@ -1,7 +1,7 @@
 #!/bin/bash
 # host.sh - the same jobs as processes and simulated: crash, hang, elastic resize, a queue; the operator's way and the actors'.
 #
-#     tests/live/host.sh [TRAINYARD]        about 2 minutes; keeps the runs where HOST_RUNS says
+#     tests/live/host.sh [TRAINYARD]        about 2 minutes, 77 where the machine is too busy; keeps the runs where HOST_RUNS says
 #
 # 1. scenarios/live/host-measure.json as processes, before and after: this machine's constants (host_constants.py).
 # 2. scenarios/live/host-six.json (six jobs), then host-actors.json, as processes, twice: what repeats differ by (host_jitter.py).
@@ -18,7 +18,7 @@ shm=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 trap 'rm -rf "$out" "$shm"' EXIT
 runs=${HOST_RUNS:-$out}
 mkdir -p "$runs"
-bad=0
+bad=0 busy=0
 fail() { echo "host: $*" >&2; bad=1; }
 
 live() { # SCENARIO NAME
@@ -39,7 +39,11 @@ for name in host-six host-actors; do
     live scenarios/live/host-measure.json measure-again # what else the machine does changes with the minutes
     python3 tests/live/host_constants.py "$runs/measure" "$runs/measure-again" || exit 1
     mapfile -t constants < <(python3 tests/live/host_constants.py "$runs/measure" "$runs/measure-again" $scenario)
-    [ "$jitter" -le 150 ] || fail "$name: two live runs differ by $jitter ms: this machine is too busy to be compared with anything"
+    if [ "$jitter" -gt 150 ]; then
+        echo "host: skipped: $name: two live runs differ by $jitter ms: this machine is too busy to be compared with anything" >&2
+        busy=77
+        continue
+    fi
     "$trainyard" run $scenario -o "$runs/$name-sim" --force --record full --quiet "${constants[@]}" >"$runs/sim.out" 2>&1 ||
         fail "sim: $(cat "$runs/sim.out")"
     "$trainyard" validate "$runs/$name-sim" "$runs/$name" --jitter "${jitter}ms" || fail "$name: the simulated run is not the live one"
@@ -62,5 +66,6 @@ for ((i = 0; i < ${HOST_KILLS:-20}; i++)); do
 done
 [ $left = 0 ] || fail "$left of $i kills left processes"
 echo "host: $i supervisors killed, $left left processes"
-[ $bad = 0 ] && echo "host: passed"
+[ $bad$busy = 00 ] && echo "host: passed"
+[ $bad = 0 ] && exit $busy
 exit $bad
