@@ -53,7 +53,6 @@ static const struct { const char *type, *key, *why; } labels[] = {
     {"learning", "loss_exponent", "as rate"},
     {"queue", "name", "a name that jobs refer to"},
     {"flavorFungibility", "preference", "a gate of Kueue's: tests/queue/test_kueue.c"},
-    {"job", "completionMode", "names and environment of pods; their times are alike"},
     {"queue", "weight", "for fair sharing, which comes later"},
     {"job", "object", "a manifest: its tests are those of the recordings"},
     {"role", "minReplicas", "bounds of Ray's autoscaler, which manifests switch on"},
