@@ -150,24 +150,24 @@ done
 
 # Signals: the run is interrupted and whole, and nothing of it runs on; after SIGKILL neither.
 scenario long "{ \"id\": \"a\", \"replicas\": 3, \"gpus\": 1, \"steps\": 3000, \"step\": { \"compute\": \"20ms\" }, $saves }" ""
-left() { # of the run in DIR: 1 s to end
+left() { # with the data in DIR: 1 s to end
     local k
     for ((k = 0; k < 20; k++)); do
-        pgrep -f -- "--data=$1/work/train.data" >/dev/null || return 1
+        pgrep -f -- "--data=$1/train.data" >/dev/null || return 1
         sleep 0.05
     done
 }
 for signal in INT TERM KILL KILL; do
     n=$((n + 1))
     rm -rf "$out/long"
-    "$trainyard" run "$out/long.json" --on host -a actor -o "$out/long" --force --quiet >/dev/null 2>"$out/stderr" &
+    "$trainyard" run "$out/long.json" --on host -a actor -o "$out/long" --work "$out/kept" --force --quiet >/dev/null 2>"$out/stderr" &
     pids=($!)
     until [ -e "$out/long/run.json" ] || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.01; done
     sleep "0.$((RANDOM % 8 + 1))"
     kill -$signal "${pids[0]}"
     wait "${pids[0]}" 2>/dev/null
     got=$?
-    left "$out/long" && complain "SIG$signal leaves $(pgrep -af -- "--data=$out/long/work/train.data" | head -1)"
+    left "$out/kept" && complain "SIG$signal leaves $(pgrep -af -- "--data=$out/kept/train.data" | head -1)"
     [ $signal = KILL ] && continue
     [ $got = 130 ] || complain "SIG$signal ends with $got"
     python3 docs/read_run.py "$out/long" >"$out/read" 2>&1 && grep -q "interrupted" "$out/read" || complain "SIG$signal leaves no interrupted run"
