@@ -25,13 +25,12 @@ const char *const stop_reason_names[N_STOP_REASONS] = {STOP_REASONS(NAME)};
 enum { BATCH = 64 };
 
 struct recorder {
+    struct recorder_room room; /* first: recorder_next; in batch */
     struct hash hash;
     uint64_t hashed; /* records */
     struct timeline_writer *sink;
     int level;
-    unsigned n;
-    bool open; /* the range may still grow */
-    struct record range;
+    struct record range; /* that may still grow, while room.range_ns is its time */
     struct record batch[BATCH];
 };
 
@@ -39,36 +38,41 @@ struct recorder *recorder_create(int level, struct timeline_writer *sink)
 {
     struct recorder *r = xcalloc(1, sizeof *r);
     hash_init(&r->hash);
+    r->room = (struct recorder_room){.at = r->batch, .end = r->batch + BATCH, .range_ns = NO_RANGE};
     r->level = level;
     r->sink = level == RECORD_NONE ? NULL : sink;
     return r;
 }
 
+static size_t in_batch(const struct recorder *r) { return (size_t)(r->room.at - r->batch); }
+static bool has_range(const struct recorder *r) { return r->room.range_ns != NO_RANGE; }
+
 static void drain(struct recorder *r)
 {
-    hash_bytes(&r->hash, r->batch, r->n * sizeof *r->batch);
-    r->hashed += r->n;
-    for (unsigned i = 0; r->sink && i < r->n; i++)
+    size_t n = in_batch(r);
+    hash_bytes(&r->hash, r->batch, n * sizeof *r->batch);
+    r->hashed += n;
+    for (size_t i = 0; r->sink && i < n; i++)
         if (r->level == RECORD_FULL || record_table[r->batch[i].type].at_jobs_level)
             timeline_put(r->sink, &r->batch[i]);
-    r->n = 0;
+    r->room.at = r->batch;
 }
 
 static struct record *place(struct recorder *r)
 {
-    if (r->n == BATCH) drain(r);
-    return &r->batch[r->n++];
+    if (r->room.at == r->room.end) drain(r);
+    return r->room.at++;
 }
 
 static void close_range(struct recorder *r)
 {
-    r->open = false;
+    r->room.range_ns = NO_RANGE;
     *place(r) = r->range;
 }
 
-struct record *recorder_next(struct recorder *r, int64_t time_ns)
+struct record *recorder_make_room(struct recorder *r, int64_t time_ns)
 {
-    if (r->open && r->range.time_ns != time_ns) close_range(r);
+    if (has_range(r) && r->room.range_ns != time_ns) close_range(r);
     return place(r);
 }
 
@@ -86,13 +90,13 @@ static bool joins(const struct record *x, const struct record *y)
 
 void recorder_range(struct recorder *r, const struct record *record)
 {
-    if (r->open && joins(&r->range, record)) {
+    if (has_range(r) && joins(&r->range, record)) {
         r->range.a += record->a;
         return;
     }
-    if (r->open) close_range(r);
+    if (has_range(r)) close_range(r);
     r->range = *record;
-    r->open = true;
+    r->room.range_ns = record->time_ns;
 }
 
 void recorder_flush(struct recorder *r)
@@ -103,21 +107,21 @@ void recorder_flush(struct recorder *r)
 
 void recorder_end(struct recorder *r)
 {
-    if (r->open) close_range(r);
+    if (has_range(r)) close_range(r);
     recorder_flush(r);
 }
 
 void recorder_fingerprint(const struct recorder *r, char out[33])
 {
     struct hash h = r->hash;
-    hash_bytes(&h, r->batch, r->n * sizeof *r->batch);
-    if (r->open) hash_bytes(&h, &r->range, sizeof r->range);
+    hash_bytes(&h, r->batch, in_batch(r) * sizeof *r->batch);
+    if (has_range(r)) hash_bytes(&h, &r->range, sizeof r->range);
     hash_text(hash_end(&h), out);
 }
 
 uint64_t recorder_count(const struct recorder *r)
 {
-    return r->hashed + r->n + r->open;
+    return r->hashed + in_batch(r) + has_range(r);
 }
 
 void recorder_destroy(struct recorder *r)

@@ -10,6 +10,9 @@
  * Job: index of the job in the run (order of submission), NO_JOB if none. Subject: index of the allocation group, pod
  * or node within its job (pods, groups) or of the cluster (nodes).
  *
+ * A job in a queue waits for what its class waits for (wait.h: 10,000 jobs of one queue and shape share a clock): job_wait 25 says
+ * that it stands in a class now, class_wait what all of a class wait for from now on. The first class_wait of a class comes
+ * before its first job; while nobody stands in it none is written.
  * A record of a range (pod_state, actor_state) tells of `a` neighbours at once, subject and those behind it: what a thousand
  * pods do in one instant is one record. The pods of a job are numbered as they are created; the allocation group in which a
  * pod holds its shares has the pod's number. What b is of a pod by state: of `pending`, what to add to a pod's number for its
@@ -33,7 +36,7 @@ enum { NO_JOB = -1 };
     X(REC_JOB_STARTED, "job_started", 1, "attempt", "cause", "step", "-")                                              \
     X(REC_JOB_STOPPED, "job_stopped", 1, "attempt", "stop reason", "step reached", "step kept")                        \
     X(REC_JOB_FINISHED, "job_finished", 1, "attempt", "job state", "-", "-")                                           \
-    X(REC_JOB_WAIT, "job_wait", 1, "-", "wait reason (24: runs, 25: in its queue)", "blocking job", "-")                                 \
+    X(REC_JOB_WAIT, "job_wait", 1, "-", "wait reason (24: runs, 25: its class's)", "blocking job", "of 25: class")     \
     X(REC_JOB_EVICTED, "job_evicted", 1, "attempt", "reason", "preempting job", "rule that allowed it (kueue_reason)") \
     X(REC_JOB_CONDITION, "job_condition", 1, "condition", "status", "reason", "-")                                     \
     X(REC_GROUP_NODES, "group_nodes", 0, "group", "-", "first node | nodes << 32", "GPU mask or shares of one GPU")    \
@@ -47,7 +50,8 @@ enum { NO_JOB = -1 };
     X(REC_NODE_STATE, "node_state", 1, "node", "node state", "shares", "-")                                            \
     X(REC_NO_PROGRESS, "no_progress", 1, "-", "kind", "waits for", "holder")                                           \
     X(REC_PARTIAL_HOLD, "partial_hold", 1, "-", "begins or ends", "shares held", "shares still wanted") \
-    X(REC_ACTOR_STATE, "actor_state", 0, "first rank", "actor state", "ranks", "node, -1: as before")
+    X(REC_ACTOR_STATE, "actor_state", 0, "first rank", "actor state", "ranks", "node, -1: as before")                  \
+    X(REC_CLASS_WAIT, "class_wait", 1, "class of waiting jobs", "wait reason", "-", "-")
 
 #define X_ENUM(e, ...) e,
 enum record_type { RECORD_TYPES(X_ENUM) N_RECORD_TYPES };
@@ -110,7 +114,7 @@ struct timeline_writer;
 struct recorder *recorder_create(int level, struct timeline_writer *sink);
 void recorder_put(struct recorder *, const struct record *);
 /* The same without a copy: the place of the next record, to be filled (all of it) before the next call. */
-struct record *recorder_next(struct recorder *, int64_t time_ns);
+static inline struct record *recorder_next(struct recorder *, int64_t time_ns);
 /* A record of a range. It joins the last one, when that is of this instant, says the same and ends where this begins; so it
  * may stand behind others of its instant, never behind a later one. */
 void recorder_range(struct recorder *, const struct record *);
@@ -123,5 +127,16 @@ void recorder_end(struct recorder *);
 void recorder_fingerprint(const struct recorder *, char out[33]);
 uint64_t recorder_count(const struct recorder *);
 void recorder_destroy(struct recorder *); /* without a flush */
+
+/* The head of a recorder, for recorder_next: where the next records go, and the instant of the range that may still grow. */
+enum { NO_RANGE = -1 };
+struct recorder_room { struct record *at, *end; int64_t range_ns; };
+struct record *recorder_make_room(struct recorder *, int64_t time_ns);
+static inline struct record *recorder_next(struct recorder *r, int64_t time_ns)
+{
+    struct recorder_room *room = (struct recorder_room *)(void *)r;
+    if (room->at == room->end || (room->range_ns != time_ns && room->range_ns != NO_RANGE)) return recorder_make_room(r, time_ns);
+    return room->at++;
+}
 
 #endif

@@ -25,7 +25,7 @@
 
 #define TIMELINE_MAGIC "\x89TYR\r\n\x1a\n"
 enum {
-    TIMELINE_VERSION = 2, /* 1 had no records of pods and actors; this program reads both */
+    TIMELINE_VERSION = 2, /* 1 had no records of pods, actors and classes; this program reads both */
     TIMELINE_OLDEST = 1,
     TIMELINE_HEADER_BYTES = 64,
     TIMELINE_BLOCK_HEADER_BYTES = 24,

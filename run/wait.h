@@ -29,7 +29,7 @@ struct wait_ticket {
 
 /* A job's own account; NOT_WAITING while its ranks step. */
 enum { NOT_WAITING = N_WAIT_REASONS };
-/* In records only: from now on it shares a clock with others, whose reasons have sums, but no moments. */
+/* In records only: from now on it shares a clock with others, whose reasons are told by class (record.h). */
 enum { WAITS_IN_CLASS = N_WAIT_REASONS + 1 };
 struct wait_track {
     int64_t sum_ns[N_WAIT_REASONS];

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "input/scenario.h"
+#include "run/class_waits.h"
 #include "run/decimal.h"
 #include "run/wait.h"
 #include "study/blocker.h"
@@ -43,9 +44,11 @@ struct telling {
     struct blockers blockers;
     struct blocker by;              /* to whom the record that is told is due */
     int64_t wait_since_ns;          /* of the wait under way */
-    unsigned waiting;               /* reason, or NOT_WAITING */
+    unsigned waiting;               /* reason, NOT_WAITING or WAITS_IN_CLASS */
+    int64_t class;                  /* that it waits in */
+    struct class_waits classes;
     size_t lines, checkpoints;
-    int64_t recorded_ns[N_WAIT_REASONS]; /* by the records: after an admission */
+    int64_t recorded_ns[N_WAIT_REASONS]; /* by the records; the rest of its row it waited in classes that are not told of */
 };
 
 /* ---- lines ---- */
@@ -76,13 +79,39 @@ static char *amount(int64_t ns)
     return str_take(&s);
 }
 
-static void close_wait(struct telling *t, int64_t now)
+static void waited(struct telling *t, int64_t from, int64_t to, unsigned reason)
 {
-    if (t->waiting < N_WAIT_REASONS && now > t->wait_since_ns) {
-        char *length = amount(now - t->wait_since_ns);
-        line(t, t->wait_since_ns, "waits %s: %s", length, wait_table[t->waiting].help);
+    char *length = amount(to - from);
+    line(t, from, "waits %s: %s", length, wait_table[reason].help);
+    free(length);
+}
+
+/* Its time in a class: a line a reason, or where these change often one line with the sums. */
+static void tell_stay(struct telling *t, int64_t from, int64_t to)
+{
+    enum { FEW = 12 };
+    int64_t sum[N_QUEUE_REASONS] = {0};
+    size_t n = class_wait_sums(&t->classes, t->class, from, to, sum);
+    for (int64_t at = from, until; n <= FEW && at < to; at = until) {
+        unsigned reason = class_wait_at(&t->classes, t->class, at, &until);
+        if (reason < N_QUEUE_REASONS) waited(t, at, until < to ? until : to, reason);
+    }
+    if (n <= FEW) return;
+    struct str s = {0};
+    for (int w = 0; w < N_QUEUE_REASONS; w++) {
+        if (!sum[w]) continue;
+        char *length = amount(sum[w]);
+        str_printf(&s, "%s%s because %s", s.n ? "; " : "", length, wait_table[w].help);
         free(length);
     }
+    line(t, from, "waits in its queue for what changed %zu times: %s", n, str_text(&s));
+    str_free(&s);
+}
+
+static void close_wait(struct telling *t, int64_t now)
+{
+    if (t->waiting == WAITS_IN_CLASS) tell_stay(t, t->wait_since_ns, now);
+    if (t->waiting < N_WAIT_REASONS && now > t->wait_since_ns) waited(t, t->wait_since_ns, now, t->waiting);
     t->waiting = NOT_WAITING;
 }
 
@@ -108,8 +137,7 @@ static const char *release_verb(uint16_t type)
     return type == REC_JOB_EVICTED ? "was evicted" : "stopped";
 }
 
-/* In its queue a job mostly shares a clock with others: its row has the sums, not the moments. Reasons that are its own
- * (a dependency, the head of a FIFO) are records, and are told as moments below. */
+/* In runs that do not tell what its class waited for: its row has the sums, not the moments. */
 static void queue_waits(struct telling *t)
 {
     struct str s = {0};
@@ -198,8 +226,11 @@ static void on_wait(struct telling *t, const struct record *r)
 {
     close_wait(t, r->time_ns);
     blocker(t, r->time_ns);
+    int64_t until;
+    t->class = r->b;
     open_wait(t, r->code, r->time_ns);
-    if (r->code == WAITS_IN_CLASS) line(t, r->time_ns, "stands in its queue (how long for what: the sums above)");
+    if (r->code == WAITS_IN_CLASS && class_wait_at(&t->classes, r->b, r->time_ns, &until) == N_QUEUE_REASONS)
+        line(t, r->time_ns, "stands in its queue (how long for what: the sums above)");
 }
 
 static void on_rollback(struct telling *t, const struct record *r)
@@ -364,7 +395,14 @@ static void nodes_line(const struct job_row *r, struct str *out)
 
 /* ---- the whole ---- */
 
-/* How long the job waited for each reason while it was admitted: what is left of its row's sums it waited in its queue. */
+/* Adds a wait that is over. */
+static void sum_wait(struct telling *t, unsigned waiting, int64_t from, int64_t to)
+{
+    if (waiting == WAITS_IN_CLASS) class_wait_sums(&t->classes, t->class, from, to, t->recorded_ns);
+    else if (waiting < N_WAIT_REASONS && waiting != WAIT_PREEMPTED && to > from) t->recorded_ns[waiting] += to - from;
+}
+
+/* How long the job waited for each reason by the records, and what classes waited for. */
 static void sum_recorded(struct telling *t)
 {
     struct record r;
@@ -375,13 +413,14 @@ static void sum_recorded(struct telling *t)
     while (reader && timeline_next(reader, &r)) {
         bool ends = r.type == REC_JOB_WAIT || r.type == REC_JOB_STARTED || r.type == REC_JOB_FINISHED ||
                     r.type == REC_JOB_ADMITTED;
+        class_waits_take(&t->classes, &r);
         if (r.job != t->job || !ends) continue;
-        if (waiting < N_WAIT_REASONS && waiting != WAIT_PREEMPTED) t->recorded_ns[waiting] += r.time_ns - since;
+        sum_wait(t, waiting, since, r.time_ns);
         waiting = r.type == REC_JOB_WAIT ? r.code : NOT_WAITING;
+        t->class = r.b;
         since = r.time_ns;
     }
-    if (waiting < N_WAIT_REASONS && waiting != WAIT_PREEMPTED && t->run->end_ns > since)
-        t->recorded_ns[waiting] += t->run->end_ns - since;
+    sum_wait(t, waiting, since, t->run->end_ns);
     if (reader) timeline_close(reader);
     free(err);
 }
@@ -397,6 +436,7 @@ static void timeline(struct telling *t)
     free(err);
     blockers_free(&t->blockers);
     if (t->row->finished_ns < 0 && t->run->end_ns >= 0) close_wait(t, t->run->end_ns);
+    class_waits_free(&t->classes);
     if (t->lines > LINES_SHOWN) str_printf(t->out, "  and %zu more lines\n", t->lines - LINES_SHOWN);
     if (t->checkpoints) str_printf(t->out, "  checkpoints durable: %zu\n", t->checkpoints);
 }

@@ -211,7 +211,8 @@ static const char *code_name(const struct exporting *e, const struct record *r, 
     case REC_JOB_STARTED:
     case REC_JOB_STOPPED: return cause_name(r->code);
     case REC_JOB_FINISHED: return r->code < N_JOB_STATES ? job_state_names[r->code] : NULL;
-    case REC_JOB_WAIT: return wait_name(r->code);
+    case REC_JOB_WAIT:
+    case REC_CLASS_WAIT: return wait_name(r->code);
     case REC_JOB_EVICTED: return explain_stop_reason(r->code);
     case REC_GROUP_STATE:
         snprintf(buf, 64, "%s/%s", activity_name(r->code & 0xff), cause_name(r->code >> 8));

@@ -106,7 +106,17 @@ static void demand(struct sim *s, uint16_t group, unsigned reason, int64_t share
 
 void sim_class_init(struct sim *s, struct wait_class *c, uint64_t groups, enum wait_reason reason)
 {
-    *c = (struct wait_class){.clock = {.since_ns = sim_now(s), .reason = reason}, .group = demand_group(s, groups)};
+    *c = (struct wait_class){.clock = {.since_ns = sim_now(s), .reason = reason},
+                             .number = s->n_classes++,
+                             .group = demand_group(s, groups),
+                             .told = N_QUEUE_REASONS};
+}
+
+static void tell_reason(struct sim *s, struct wait_class *c)
+{
+    if (c->jobs == 0 || c->told == c->clock.reason) return;
+    c->told = (uint8_t)c->clock.reason;
+    sim_record(s, REC_CLASS_WAIT, NULL, c->number, c->told, 0, 0);
 }
 
 void sim_class_reason(struct sim *s, struct wait_class *c, enum wait_reason reason)
@@ -116,6 +126,7 @@ void sim_class_reason(struct sim *s, struct wait_class *c, enum wait_reason reas
     demand(s, c->group, c->clock.reason, -c->shares);
     wait_clock_set(&c->clock, reason, sim_now(s));
     demand(s, c->group, reason, c->shares);
+    tell_reason(s, c);
 }
 
 static struct job_live *live_of(struct sim *s, struct job *j)
@@ -174,12 +185,13 @@ void job_wait_in(struct sim *s, struct job *j, struct wait_class *c)
     else if (j->live) {
         own_demand(s, j, -1);
         wait_track_set(&j->live->wait, NOT_WAITING, sim_now(s));
-        if (j->wait != NOT_WAITING) sim_record(s, REC_JOB_WAIT, j, 0, WAITS_IN_CLASS, NO_JOB, 0);
     }
     j->wait = NOT_WAITING;
     j->class = c;
     wait_join(&j->ticket, &c->clock, sim_now(s));
     c->jobs++;
+    tell_reason(s, c);
+    sim_record(s, REC_JOB_WAIT, j, 0, WAITS_IN_CLASS, NO_JOB, c->number);
     int64_t shares = job_total_shares(s, j);
     c->shares += shares;
     demand(s, c->group, c->clock.reason, shares);

@@ -50,7 +50,9 @@ struct wait_class {
     struct wait_clock clock;
     int64_t shares;  /* demand of the jobs on it */
     uint32_t jobs;
+    uint32_t number; /* in the records */
     uint16_t group;  /* node group that the demand is counted in */
+    uint8_t told;    /* reason that the records know; N_QUEUE_REASONS: none */
 };
 
 /* Admission. A row of sim/queue/policy.c's table. */
@@ -175,6 +177,7 @@ struct sim {
     struct job **by_index;         /* live jobs by index of submission; NULL when ended and forgotten */
     size_t next_arrival;
     size_t n_live, n_ended;
+    uint32_t n_classes;            /* of waiting jobs, made so far */
     int64_t *blocked_shares, *fragmented_shares; /* pending demand by group: kept off; allowed but not fitting */
     int64_t up_shares;             /* of nodes that are up */
     int64_t last_progress_ns;      /* when ranks last stepped, or a job began or ended */

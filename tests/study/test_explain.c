@@ -84,7 +84,7 @@ static void test_job(void **state)
          {"waits 1.65 min: fewer GPUs are free", "came free when job a ended",
           "all ranks step", "00:02:30  succeeded"}                                                                },
         {"c",
-         {"asks for 1 GPU\n", "1.63 min because others stand before it", "came free when job b ended", "order",
+         {"asks for 1 GPU\n", "2 s  waits 1.63 min: others stand before it", "came free when job b ended", "order",
           "00:02:50  succeeded"}                                                                                  },
     };
     (void)state;

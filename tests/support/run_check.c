@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "run/run.h"
 #include "tests/support/pod_check.h"
+#include "tests/support/wait_check.h"
 
 /* `inside`: it lies on what a group of no job (a pod of the shared Ray cluster) holds, and so is held already. */
 struct held { int32_t job; uint32_t group, first, n; uint64_t gpus; unsigned fraction; int64_t shares; bool inside; };
@@ -30,6 +31,7 @@ struct check {
     uint16_t (*pooled)[MAX_GPUS_PER_NODE]; /* ... and of groups of no job */
     bool *down;
     struct job_time *jobs;
+    struct wait_check *waits;
     int64_t held_shares, since;
     share_ns integral;
     int32_t open_job;   /* the allocation whose nodes are being told */
@@ -210,6 +212,7 @@ static void replay(struct check *c)
         case REC_JOB_WAIT: steps(c, r, r->code == N_WAIT_REASONS && c->jobs[r->job].steps); break;
         default: break;
         }
+        wait_check_record(c->waits, r);
         if (!why && (why = pod_check_record(pods, r))) wrong(c, "%s", why);
     }
     if (!why && (why = pod_check_end(pods))) wrong(c, "%s", why);
@@ -236,7 +239,10 @@ static void check_time(struct check *c, const struct job_row *row, const char *i
     const struct job_time *j = &c->jobs[index];
     int64_t end = row->finished_ns >= 0 ? row->finished_ns : c->run->end_ns, waits = 0;
     int64_t stepping = j->stepping + (j->steps ? c->run->end_ns - j->since : 0);
+    const int64_t *told = wait_check_sums(c->waits, index, end);
     for (int r = 0; r < N_WAIT_REASONS; r++) {
+        if (row->wait_ns[r] != told[r])
+            wrong(c, "job %s waits %" PRId64 " ns for %s; by the records %" PRId64, id, row->wait_ns[r], wait_table[r].name, told[r]);
         if (row->wait_ns[r] < 0) wrong(c, "job %s waits %" PRId64 " ns for %s", id, row->wait_ns[r], wait_table[r].name);
         waits += row->wait_ns[r];
     }
@@ -320,6 +326,7 @@ static void clean(struct check *c)
     free(c->pooled);
     free(c->down);
     free(c->jobs);
+    if (c->waits) wait_check_destroy(c->waits);
 }
 
 bool run_check(const char *dir, const struct scenario *s, char why[RUN_WHY])
@@ -330,6 +337,7 @@ bool run_check(const char *dir, const struct scenario *s, char why[RUN_WHY])
         c.pooled = xcalloc(s->cluster.n_nodes + 1, sizeof *c.pooled);
         c.down = xcalloc(s->cluster.n_nodes + 1, sizeof *c.down);
         c.jobs = xcalloc(s->n_jobs + 1, sizeof *c.jobs);
+        c.waits = wait_check_create(s->n_jobs);
         replay(&c);
         check_jobs(&c);
         check_ledger(&c);

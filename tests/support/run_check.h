@@ -5,7 +5,8 @@
  *     if (!run_check_paired("out/one", "out/two", why)) ...
  *
  * From the records, replayed: no device and no share is held twice, nothing is taken on a node that is down, what is freed
- * was held; the integral of held shares equals the held and work cells of ledger.csv. From jobs.csv: submitted <= admitted
+ * was held; the integral of held shares equals the held and work cells of ledger.csv. From jobs.csv: each wait equals what the
+ * records tell of it, by reason, also of what classes of waiting jobs wait for; submitted <= admitted
  * <= allocated <= started <= finished; a job's waits and the time in which the records say that it stepped add up to its
  * time from submission to its end (or the run's), to the ns; the jobs' work, redone and held sums equal the cells of the
  * ledger that are a job's. The cells of each group add up to its existing shares.

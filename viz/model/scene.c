@@ -63,7 +63,8 @@ static void open_timeline(struct builder *b)
 
 static bool is_event(const struct record *r)
 {
-    return r->type != REC_GROUP_NODES && r->type != REC_GROUP_STATE && r->type != REC_GROUP_FREED && r->type != REC_STEPS;
+    return r->type != REC_GROUP_NODES && r->type != REC_GROUP_STATE && r->type != REC_GROUP_FREED && r->type != REC_STEPS &&
+           r->type != REC_CLASS_WAIT;
 }
 
 static void take(struct builder *b, const struct record *x)
@@ -230,6 +231,7 @@ static void forget(struct builder *b)
     array_free(&b->spare);
     array_free(&b->opened);
     array_free(&b->log);
+    class_waits_free(&b->classes);
     array_free(&b->events);
     array_free(&b->blocker_of);
     blockers_free(&b->blockers);

@@ -18,8 +18,9 @@
  *                           only how many steps were done; their parts (compute, communication ...) are told by job in
  *                           jobs.csv and by sums in ledger.csv.
  *   SHOW_WAIT + reason      job tracks: waits, by enum wait_reason
- * In its queue a job may share a clock with others: there is no record of what it waited for when, and its time there shows the reason with
- * the greatest sum of jobs.csv (`shares` is 1). The same holds for all of a job where a run has no timeline.
+ * In its queue a job waits for what its class waits for (run/class_waits.h), which may change often: its track has one span of that time with the
+ * reason that took most of it (`shares` is the class + 1); scene_wait_at tells the moments. Runs of before do not name the class (`shares` is
+ * QUEUE_UNTOLD), nor do runs without a timeline.
  * The integral of a show over all GPU tracks equals the ledger's: held activities and down exactly, cell by cell; work and redone
  * together the ledger's class work; what is left of the existing GPUs is idle. scene_check tells where it does not.
  * What a job uses of a shared Ray cluster (ray_cluster "shared") is the job's; the rest of its pods, of no job, shows idle_pod.
@@ -54,9 +55,11 @@ enum activity_class show_class(unsigned show);       /* of SHOW_WORK and SHOW_RE
 struct scene_span {
     int64_t from_ns, to_ns; /* from < to */
     int32_t job;            /* its number; NO_JOB: none (a node that is down) */
-    uint16_t shares;        /* of this GPU, 1 to 1,000; of a job's track: 1 in a queue, where the reason is a guess (below), else 0 */
+    uint16_t shares;        /* of this GPU, 1 to 1,000; of a job's track: in a queue its class + 1 or QUEUE_UNTOLD, else 0 */
     uint8_t show, cause;    /* above; enum cause */
 };
+
+enum { QUEUE_UNTOLD = UINT16_MAX };
 
 struct scene_track {
     struct scene_span *v;
@@ -97,7 +100,7 @@ struct scene {
     struct scene_node *nodes;
     struct scene_rack *racks;
     struct scene_job *jobs;         /* by number */
-    struct record *events;          /* in order of time: all records but group_*, steps */
+    struct record *events;          /* in order of time: all records but group_*, steps, class_wait */
     int32_t *blockers;              /* by event: the job that let its job go on, or took its GPUs (study/blocker.h); NO_JOB: none known */
     uint32_t *by_job;               /* indices of events, job by job */
     uint32_t n_nodes, n_racks, n_jobs, n_events;
@@ -111,6 +114,8 @@ bool scene_poll(struct scene *);  /* true: something is new */
 void scene_close(struct scene *);
 
 int64_t scene_to(const struct scene *, const struct scene_span *);
+/* What a span of a job's track waits for at a moment within it, and until when: its reason, or in a queue that of its class. */
+unsigned scene_wait_at(const struct scene *, const struct scene_span *, int64_t ns, int64_t *until_ns);
 /* The span of a track at a moment, NULL: a gap. The first that begins at or after a moment: its index, n when none. O(log n). */
 const struct scene_span *scene_at(const struct scene *, enum scene_set, uint32_t track, int64_t ns);
 uint32_t scene_seek(const struct scene *, enum scene_set, uint32_t track, int64_t ns);

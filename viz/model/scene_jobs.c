@@ -11,8 +11,6 @@
 #include "study/job_index.h"
 #include "viz/model/scene_parts.h"
 
-enum { IN_QUEUE = 1 }; /* in `shares` of a job's span */
-
 /* ---- jobs ---- */
 
 static void add_job(struct builder *b)
@@ -42,7 +40,7 @@ static struct scene_track *track_of(struct builder *b, int32_t job) { return &b-
 static void push(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns, unsigned show)
 {
     const struct job_now *n = &b->job_now.v[job];
-    struct scene_span s = {from_ns, to_ns, job, n->in_queue ? IN_QUEUE : 0, (uint8_t)show, n->cause};
+    struct scene_span s = {from_ns, to_ns, job, n->queue, (uint8_t)show, n->cause};
     if (from_ns < to_ns) track_push(b, track_of(b, job), &s);
 }
 
@@ -55,13 +53,13 @@ static void flush(struct builder *b, int32_t job, int64_t to_ns, unsigned show)
     n->since_ns = to_ns;
 }
 
-static void enter(struct builder *b, int32_t job, unsigned show, bool in_queue)
+static void enter(struct builder *b, int32_t job, unsigned show, uint16_t queue)
 {
     struct job_now *n = &b->job_now.v[job];
     flush(b, job, b->now_ns, n->show);
     n->since_ns = b->now_ns;
     n->show = (uint8_t)show;
-    n->in_queue = in_queue;
+    n->queue = queue;
 }
 
 static void halt(struct builder *b, int32_t job)
@@ -154,7 +152,7 @@ static void on_submitted(struct builder *b, const struct record *r)
     j->kind = r->code < N_JOB_KINDS ? job_kind_table[r->code].name : "";
     if (s) j->queue = name(b, s->queues, s->n_queues, r->a);
     if (s) j->team = name(b, s->teams, s->n_teams, r->b);
-    enter(b, r->job, SHOW_WAIT + WAIT_ORDER, true);
+    enter(b, r->job, SHOW_WAIT + WAIT_ORDER, QUEUE_UNTOLD);
 }
 
 static void first(int64_t *at, int64_t now)
@@ -167,7 +165,7 @@ static void on_admitted(struct builder *b, const struct record *r)
     struct scene_job *j = &b->jobs.v[r->job];
     first(&j->admitted_ns, b->now_ns);
     j->state = JOB_ADMITTED;
-    enter(b, r->job, SHOW_WAIT + WAIT_CONTROL_PLANE, false);
+    enter(b, r->job, SHOW_WAIT + WAIT_CONTROL_PLANE, 0);
 }
 
 static void on_started(struct builder *b, const struct record *r)
@@ -178,7 +176,7 @@ static void on_started(struct builder *b, const struct record *r)
     j->state = JOB_RUNNING;
     flush(b, r->job, b->now_ns, n->show);
     n->cause = r->code < N_CAUSES ? (uint8_t)r->code : CAUSE_FIRST;
-    enter(b, r->job, SHOW_WORK, false);
+    enter(b, r->job, SHOW_WORK, 0);
     n->steps = true;
     n->segment_ns = b->now_ns;
     tracks_start(b, r->job);
@@ -190,7 +188,7 @@ static void on_stopped(struct builder *b, const struct record *r)
     halt(b, r->job);
     j->restarts += r->code == CAUSE_FAILURE;
     j->state = JOB_ADMITTED;
-    if (b->job_now.v[r->job].show == SHOW_WORK) enter(b, r->job, SHOW_WAIT + WAIT_CONTROL_PLANE, false);
+    if (b->job_now.v[r->job].show == SHOW_WORK) enter(b, r->job, SHOW_WAIT + WAIT_CONTROL_PLANE, 0);
 }
 
 static void on_wait(struct builder *b, const struct record *r)
@@ -200,11 +198,11 @@ static void on_wait(struct builder *b, const struct record *r)
     halt(b, r->job);
     if (r->code == WAITS_IN_CLASS) {
         j->state = JOB_PENDING;
-        enter(b, r->job, SHOW_WAIT + WAIT_ORDER, true);
+        enter(b, r->job, SHOW_WAIT + WAIT_ORDER, r->b >= 0 && r->b < QUEUE_UNTOLD - 1 ? (uint16_t)(r->b + 1) : QUEUE_UNTOLD);
     } else if (r->code < N_WAIT_REASONS) {
         if (r->code == WAIT_SUSPENDED) j->state = JOB_SUSPENDED;
         else if (j->state == JOB_RUNNING || j->state == JOB_SUSPENDED) j->state = JOB_ADMITTED;
-        enter(b, r->job, SHOW_WAIT + r->code, false);
+        enter(b, r->job, SHOW_WAIT + r->code, 0);
     } else {
         b->n_strange++;
     }
@@ -216,11 +214,12 @@ static void on_finished(struct builder *b, const struct record *r)
     j->finished_ns = b->now_ns;
     j->state = r->code < N_JOB_STATES ? (enum job_state)r->code : JOB_FAILED;
     halt(b, r->job);
-    enter(b, r->job, SHOW_NOTHING, false);
+    enter(b, r->job, SHOW_NOTHING, 0);
 }
 
 void jobs_record(struct builder *b, const struct record *r)
 {
+    class_waits_take(&b->classes, r);
     if (r->job == NO_JOB) return;
     if (!know_job(b, r->job)) {
         b->n_strange++;
@@ -278,22 +277,48 @@ static void take_row(struct scene_job *j, const struct job_row *r)
     j->preemptions = r->preemptions;
 }
 
-/* In its queue a job shares a clock with others, whose reasons have sums, but no moments: all of that time shows the reason
- * that has the greatest sum beside what the records tell. */
-static void tell_queue(struct builder *b, uint32_t i)
+/* All of a time in a queue shows the reason that took most of it. */
+static unsigned most_of_span(const struct builder *b, const struct scene_span *p)
 {
-    const struct scene_job *j = &b->jobs.v[i];
-    const struct scene_track *t = track_of(b, (int32_t)i);
+    int64_t sum[N_QUEUE_REASONS] = {0};
+    unsigned most = WAIT_ORDER;
+    class_wait_sums(&b->classes, p->shares - 1, p->from_ns, scene_to(&b->scene, p), sum);
+    for (unsigned w = 0; w < N_QUEUE_REASONS; w++)
+        if (sum[w] > sum[most]) most = w;
+    return most;
+}
+
+/* In a class that is not told of: the reason that has the greatest sum in its row beside what the records tell. */
+static unsigned most_of_row(const struct builder *b, const struct scene_job *j, const struct scene_track *t)
+{
     int64_t sum[N_QUEUE_REASONS] = {0};
     unsigned most = WAIT_ORDER;
     for (int w = 0; j->row && j->row->wait_ns && w < N_QUEUE_REASONS; w++) sum[w] = j->row->wait_ns[w];
     for (uint32_t k = 0; k < t->n; k++)
-        if (t->v[k].shares != IN_QUEUE && t->v[k].show >= SHOW_WAIT && t->v[k].show < SHOW_WAIT + N_QUEUE_REASONS)
+        if (t->v[k].shares != QUEUE_UNTOLD && t->v[k].show >= SHOW_WAIT && t->v[k].show < SHOW_WAIT + N_QUEUE_REASONS)
             sum[t->v[k].show - SHOW_WAIT] -= scene_to(&b->scene, &t->v[k]) - t->v[k].from_ns;
     for (unsigned w = 0; w < N_QUEUE_REASONS; w++)
         if (sum[w] > sum[most]) most = w;
-    for (uint32_t k = 0; k < t->n; k++)
-        if (t->v[k].shares == IN_QUEUE) t->v[k].show = (uint8_t)(SHOW_WAIT + most);
+    return most;
+}
+
+static void tell_queue(struct builder *b, uint32_t i)
+{
+    const struct scene_track *t = track_of(b, (int32_t)i);
+    for (uint32_t k = 0; k < t->n; k++) {
+        struct scene_span *p = &t->v[k];
+        if (p->shares == QUEUE_UNTOLD) p->show = (uint8_t)(SHOW_WAIT + most_of_row(b, &b->jobs.v[i], t));
+        else if (p->shares) p->show = (uint8_t)(SHOW_WAIT + most_of_span(b, p));
+    }
+}
+
+unsigned scene_wait_at(const struct scene *s, const struct scene_span *p, int64_t ns, int64_t *until_ns)
+{
+    const struct builder *b = builder_of(s);
+    unsigned reason = N_QUEUE_REASONS;
+    *until_ns = INT64_MAX;
+    if (p->shares && p->shares != QUEUE_UNTOLD) reason = class_wait_at(&b->classes, p->shares - 1, ns, until_ns);
+    return reason < N_QUEUE_REASONS ? reason : p->show - (unsigned)SHOW_WAIT;
 }
 
 static const char *number_text(struct builder *b, uint64_t number)
@@ -373,7 +398,7 @@ static void job_of_row(struct builder *b, const struct job_row *r)
     j->allocated_ns = r->allocated_ns;
     j->started_ns = r->started_ns;
     j->finished_ns = r->finished_ns;
-    n->in_queue = true;
+    n->queue = QUEUE_UNTOLD;
     push(b, i, r->submit_ns, started, SHOW_WAIT + greatest_wait(r));
     push(b, i, started, end, SHOW_WORK);
 }

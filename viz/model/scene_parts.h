@@ -19,6 +19,7 @@
 #include "base/hmap.h"
 #include "base/str.h"
 #include "input/scenario.h"
+#include "run/class_waits.h"
 #include "study/blocker.h"
 #include "viz/model/scene.h"
 
@@ -60,7 +61,8 @@ struct job_now {
     int64_t step, high;        /* where it is, and the farthest it was */
     uint32_t first_hold;
     uint8_t show, cause;       /* show SHOW_NOTHING: not submitted, or ended */
-    bool in_queue, steps;
+    uint16_t queue;            /* as scene_span's `shares` */
+    bool steps;
 };
 
 struct groups_now { uint32_t first_track, n_tracks, lowest; }; /* a node group; every GPU below `lowest` is taken */
@@ -89,6 +91,7 @@ struct builder {
     ARRAY(struct hold) holds;
     ARRAY(uint32_t) spare;     /* holds that are free */
     ARRAY(uint32_t) opened;    /* GPU tracks that have a span with OPEN_END, once a span */
+    struct class_waits classes;
     ARRAY(struct held_interval) log;
     ARRAY(struct record) events;
     ARRAY(int32_t) blocker_of; /* by event */

@@ -55,19 +55,56 @@ static int64_t most_of(change_list *changes)
     return most;
 }
 
+/* ---- jobs in a class: they change their reason together ---- */
+
+static void move(change_list *changes, unsigned from, unsigned to, int64_t ns, int64_t jobs)
+{
+    if (from < N_WAIT_REASONS) array_push(&changes[from], (struct change){ns, -jobs});
+    if (to < N_WAIT_REASONS) array_push(&changes[to], (struct change){ns, jobs});
+}
+
+static void of_class(const struct scene *s, uint16_t shares, change_list *stays, change_list *changes)
+{
+    const struct scene_span in = {.shares = shares, .show = SHOW_WAIT + WAIT_ORDER};
+    int64_t jobs = 0, until = INT64_MIN;
+    unsigned reason = WAIT_ORDER;
+    change_sort(stays->v, stays->n);
+    for (size_t i = 0; i < stays->n; i++) {
+        int64_t ns = stays->v[i].ns;
+        while (jobs && until < ns) {
+            int64_t at = until;
+            unsigned next = scene_wait_at(s, &in, at, &until);
+            if (next != reason) move(changes, reason, next, at, jobs);
+            reason = next;
+        }
+        unsigned next = scene_wait_at(s, &in, ns, &until);
+        if (jobs && next != reason) move(changes, reason, next, ns, jobs);
+        reason = next;
+        array_push(&changes[reason], stays->v[i]);
+        jobs += stays->v[i].by;
+    }
+}
+
 struct wait_series *wait_series_create(const struct scene *s)
 {
     struct wait_series *w = xcalloc(1, sizeof *w);
-    change_list changes[N_WAIT_REASONS] = {{0}};
+    change_list changes[N_WAIT_REASONS] = {{0}}, *stays = xcalloc(QUEUE_UNTOLD, sizeof *stays); /* by class */
     for (uint32_t t = 0; t < s->n_tracks[SCENE_JOBS]; t++) {
         const struct scene_track *track = &s->tracks[SCENE_JOBS][t];
         for (uint32_t i = 0; i < track->n; i++) {
-            if (track->v[i].show < SHOW_WAIT || track->v[i].show >= N_SHOWS) continue;
-            change_list *of = &changes[track->v[i].show - SHOW_WAIT];
-            array_push(of, (struct change){track->v[i].from_ns, 1});
-            array_push(of, (struct change){scene_to(s, &track->v[i]), -1});
+            const struct scene_span *p = &track->v[i];
+            if (p->show < SHOW_WAIT || p->show >= N_SHOWS) continue;
+            bool told = p->shares && p->shares != QUEUE_UNTOLD;
+            change_list *of = told ? &stays[p->shares] : &changes[p->show - SHOW_WAIT];
+            array_push(of, (struct change){p->from_ns, 1});
+            array_push(of, (struct change){scene_to(s, p), -1});
         }
     }
+    for (unsigned c = 0; c < QUEUE_UNTOLD; c++) {
+        if (stays[c].n) of_class(s, (uint16_t)c, &stays[c], changes);
+        array_free(&stays[c]);
+    }
+    free(stays);
     for (unsigned r = 0; r < N_WAIT_REASONS; r++) settle(w, r, &changes[r]);
     w->most = most_of(changes);
     for (unsigned r = 0; r < N_WAIT_REASONS; r++) array_free(&changes[r]);

@@ -5,9 +5,9 @@
  *     int64_t total = wait_series_integral(w, WAIT_QUOTA, from, to);     // job-ns
  *     wait_series_destroy(w);
  *
- * From the job tracks: a job counts from the begin of a wait to its end. Records do not tell the reasons of waits in a queue apart over
- * time (order, quota, capacity ...): all of a job's time there shows the reason that took most of it (scene.h). So the integral over
- * a whole run is the sum of that column of jobs.csv, exactly, for each other reason, and for those of queues together.
+ * From the job tracks: a job counts from the begin of a wait to its end; in a queue by what its class waits for from moment to moment
+ * (scene_wait_at). So the integral over a whole run is the sum of that column of jobs.csv, exactly; but where a run does not tell the
+ * classes, for those of queues together.
  * Cost: 24 bytes a change, O(log n) a column.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later

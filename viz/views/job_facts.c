@@ -10,13 +10,29 @@ const char *const job_mark_names[N_JOB_MARKS] = {"failure", "taken off", "checkp
 
 /* ---- waits ---- */
 
-static void add_wait(struct job_facts *f, const struct scene_span *p)
+/* In a queue, what the job waits for may change within a span. */
+static void add_waits(struct job_facts *f, const struct scene_span *p)
 {
     int64_t to = scene_to(f->scene, p);
-    enum wait_reason reason = (enum wait_reason)(p->show - SHOW_WAIT);
-    struct job_wait *last = f->waits.n ? &array_last(&f->waits) : NULL;
-    if (last && last->reason == reason && last->to_ns == p->from_ns) last->to_ns = to;
-    else array_push(&f->waits, (struct job_wait){p->from_ns, to, reason, -1});
+    for (int64_t at = p->from_ns, until; at < to; at = until) {
+        enum wait_reason reason = (enum wait_reason)scene_wait_at(f->scene, p, at, &until);
+        struct job_wait *last = f->waits.n ? &array_last(&f->waits) : NULL;
+        if (until > to) until = to;
+        if (last && last->reason == reason && last->to_ns == at) last->to_ns = until;
+        else array_push(&f->waits, (struct job_wait){at, until, reason, -1});
+    }
+}
+
+/* Who ended a time in a queue ended what most of it was waited for, although what the class waits for changed before the end. */
+static void blame(struct job_facts *f, const struct scene_span *p)
+{
+    struct job_wait *longest = NULL;
+    int64_t to = scene_to(f->scene, p);
+    for (size_t i = f->waits.n; i-- > 0 && f->waits.v[i].to_ns > p->from_ns;) {
+        struct job_wait *w = &f->waits.v[i];
+        if (w->to_ns <= to && (!longest || w->to_ns - w->from_ns > longest->to_ns - longest->from_ns)) longest = w;
+    }
+    if (longest && longest->blocker < 0) longest->blocker = scene_blocker(f->scene, f->number, to);
 }
 
 static void find_waits(struct job_facts *f)
@@ -24,8 +40,10 @@ static void find_waits(struct job_facts *f)
     if ((uint32_t)f->number >= f->scene->n_tracks[SCENE_JOBS]) return;
     const struct scene_track *t = &f->scene->tracks[SCENE_JOBS][f->number];
     for (uint32_t i = 0; i < t->n; i++)
-        if (t->v[i].show >= SHOW_WAIT && t->v[i].show < N_SHOWS) add_wait(f, &t->v[i]);
+        if (t->v[i].show >= SHOW_WAIT && t->v[i].show < N_SHOWS) add_waits(f, &t->v[i]);
     for (size_t i = 0; i < f->waits.n; i++) f->waits.v[i].blocker = scene_blocker(f->scene, f->number, f->waits.v[i].to_ns);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->v[i].shares) blame(f, &t->v[i]);
     if (f->job->row && f->job->row->wait_ns) memcpy(f->wait_ns, f->job->row->wait_ns, sizeof f->wait_ns);
     else for (size_t i = 0; i < f->waits.n; i++) f->wait_ns[f->waits.v[i].reason] += f->waits.v[i].to_ns - f->waits.v[i].from_ns;
 }

@@ -5,7 +5,7 @@
  *     for (size_t i = 0; i < f.waits.n; i++) f.waits.v[i] ...
  *     job_facts_free(&f);
  *
- * Waits are in order of time, neighbours of one reason joined. An attempt lasts from an admission, or from what comes first after the
+ * Waits are in order of time, neighbours of one reason joined; of a time in a queue the longest has the blocker that ended it all. An attempt lasts from an admission, or from what comes first after the
  * attempt before, until its ranks stop for good: crash, eviction, end; a restart in place begins a new one. Moments that did not come are -1. Marks are single moments. Places are the nodes whose GPUs it held, of runs with GPU tracks.
  *
  * Cost: O(its events and spans); places: a pass over the GPU tracks within its life. Memory is the facts' own.

@@ -171,7 +171,8 @@ static unsigned recorded(const struct run *run, int64_t from, int64_t to)
     struct timeline_reader *in = timeline_open(run->dir, &err);
     assert_non_null(in);
     while (timeline_next(in, &r)) {
-        bool group = r.type == REC_GROUP_NODES || r.type == REC_GROUP_STATE || r.type == REC_GROUP_FREED || r.type == REC_STEPS;
+        bool group = r.type == REC_GROUP_NODES || r.type == REC_GROUP_STATE || r.type == REC_GROUP_FREED || r.type == REC_STEPS ||
+                     r.type == REC_CLASS_WAIT;
         n += !group && r.time_ns >= from && r.time_ns < to;
     }
     timeline_close(in);

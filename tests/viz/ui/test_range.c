@@ -83,7 +83,7 @@ static void read_truth(const struct run *run, struct truth *t)
             g->there = r.type == REC_GROUP_STATE;
             g->activity = r.code & 0xff;
             g->shares = r.a;
-        } else if (r.type != REC_GROUP_NODES && r.type != REC_STEPS && r.time_ns >= from_ns && r.time_ns < to_ns) {
+        } else if (r.type != REC_GROUP_NODES && r.type != REC_STEPS && r.type != REC_CLASS_WAIT && r.time_ns >= from_ns && r.time_ns < to_ns) {
             t->by_type[r.type]++;
             t->events++;
         }

@@ -122,6 +122,11 @@ static void facts_equal_the_rows_of_jobs_csv(void **state)
             for (unsigned r = 0; r < N_WAIT_REASONS; r++) all += f.wait_ns[r];
             for (unsigned r = 0; f.job->row && r < N_WAIT_REASONS; r++) rows += f.job->row->wait_ns[r];
             assert_true(sum == all && (!f.job->row || rows == all));
+            for (unsigned r = 0; f.job->row && r < N_WAIT_REASONS; r++) { /* also in queues, by reason */
+                int64_t told = 0;
+                for (size_t k = 0; k < f.waits.n; k++) told += f.waits.v[k].reason == r ? f.waits.v[k].to_ns - f.waits.v[k].from_ns : 0;
+                assert_int_equal(told, f.job->row->wait_ns[r]);
+            }
             for (size_t k = 1; k < f.waits.n; k++) assert_true(f.waits.v[k].from_ns >= f.waits.v[k - 1].to_ns);
             uint32_t gpus = 0;
             for (size_t k = 0; k < f.places.n; k++) gpus += f.places.v[k].gpus;
