@@ -100,12 +100,12 @@ static void started(struct reading *r, const struct record *rec)
 static void checkpoint(struct reading *r, const struct record *rec)
 {
     struct told *t = &r->told[rec->job];
-    if (rec->code == 0) t->saving_ns = rec->time_ns;
-    if (rec->code == 1 && t->saving_ns >= 0) {
+    if (rec->code == SAVE_BEGINS) t->saving_ns = rec->time_ns;
+    if (rec->code == SAVE_LEAVES && t->saving_ns >= 0) {
         sample(r, r->index.rows[rec->job], Q_SAVE, t->saves++, rec->time_ns - t->saving_ns);
         happen(r, rec, H_SAVED, NO_JOB);
     }
-    if (rec->code != 0) t->saving_ns = -1;
+    if (rec->code != SAVE_BEGINS) t->saving_ns = -1;
 }
 
 static void take(struct reading *r, const struct record *rec)

@@ -10,7 +10,7 @@
  *
  *   admission    submission to first admission          wait_<reason>  the job's whole time with that reason, if any
  *   allocation   ... to all of it bound                 restart        ranks stop to ranks step again
- *   start        ... to the first step of all ranks     save           a checkpoint begins to it is durable
+ *   start        ... to the first step of all ranks     save           a checkpoint begins to the ranks go on
  *   run          ... to the end                         step           see below
  *
  * step: GPU time of work, redone or not, less checkpoints that count as work, over steps done and the GPUs of the job. With

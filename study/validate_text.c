@@ -176,7 +176,7 @@ void validate_text(const struct validation *v, struct str *out)
     head_text(v, out);
     table_text(v, out);
     if (!v->sim.has_timeline || !v->live.has_timeline) str_append(out, "\nNo order of events: a run has no timeline.\n");
-    else if (!v->sim.has_steps || !v->live.has_steps) str_append(out, "\nNo step times: they need --record full in both.\n");
+    else if (!v->sim.has_steps || !v->live.has_steps) str_append(out, "\nNo step times: they need runs that keep all records (run --record full).\n");
     differences_text(v, out);
     verdict_text(v, out);
 }

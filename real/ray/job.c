@@ -86,7 +86,6 @@ static void on_step(struct ray_play *p, struct ray_job *j, const struct worker_l
 
 static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
 {
-    enum { BEGINS, DURABLE, FAILED };
     const struct worker_line *w = &l->said;
     if (l->group != j->group) return; /* of a group that is gone */
     switch (w->event) {
@@ -98,10 +97,10 @@ static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line
         break;
     case WORKER_START: on_start(p, j, w); break;
     case WORKER_STEP: on_step(p, j, w); break;
-    case WORKER_SAVE: live_checkpoint(p->run, j->index, BEGINS, w->step); break;
+    case WORKER_SAVE: live_checkpoint(p->run, j->index, SAVE_BEGINS, w->step); break;
     case WORKER_CHECKPOINT:
         if (w->ok) j->durable = w->step;
-        live_checkpoint(p->run, j->index, w->ok ? DURABLE : FAILED, w->step);
+        live_checkpoint(p->run, j->index, w->ok ? SAVE_LEAVES : SAVE_FAILED, w->step);
         break;
     case WORKER_END:
     case N_WORKER_EVENTS: break;
