@@ -87,7 +87,7 @@ static void answer(int fd, int status, const char *headers, const char *body, si
 static void refuse(int fd, int status, const char *code)
 {
     char text[256];
-    snprintf(text, sizeof text, *code ? "<Error><Code>%s</Code></Error>" : "", code);
+    snprintf(text, sizeof text, "%s%s%s", *code ? "<Error><Code>" : "", code, *code ? "</Code></Error>" : "");
     answer(fd, status, "", text, strlen(text));
 }
 
