@@ -40,7 +40,7 @@ refuse() { # exit code, pattern, arguments ...
     grep -q -- "$pattern" "$out/stderr" || complain "$*: no \"$pattern\" on stderr: $(head -3 "$out/stderr")"
 }
 
-job='"replicas": 2, "gpus": 1, "steps": 30, "step": { "compute": "50ms" }'
+job='"replicas": 2, "gpus": 1, "steps": 50, "step": { "compute": "50ms" }'
 saves='"checkpoint": { "interval": "250ms" }'
 scenario small "{ \"id\": \"a\", $job }" ""
 refuse 2 "did you mean \"host\"" "$out/small.json" --on hots -o "$out/run"
@@ -71,7 +71,7 @@ scenario operator "
     { "at": 1.0, "target": "pod/never-worker-0", "action": "container-exit", "code": 1 },
     { "at": 1.0, "target": "pod/limited-worker-0", "action": "container-exit", "code": 1 },
     { "at": 1.1, "target": "job/grows", "action": "scale", "replicas": 3 },
-    { "at": 1.5, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
+    { "at": 2.2, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
     { "at": 3.9, "target": "pod/nobody-worker-0", "action": "container-exit" }'
 scenario actor "
     { \"id\": \"crashes\", $job, $saves, \"maxFailures\": 1 },
@@ -116,7 +116,7 @@ states("operator", {"plain": "succeeded", "restarts": "succeeded", "hangs": "suc
 check("restarts did not restart twice", r["restarts"]["restarts"] == "2")
 between("operator", "restarts", "wait_container_backoff_s", 0.9, 2.5)   # the second restart waits 1 s
 between("operator", "hangs", "wait_detection_s", 0.9, 2.5)              # nccl.timeout is 1 s
-between("operator", "plain", "compute_gpu_s", 2.9, 6)                   # 2 ranks x 30 steps x 50 ms, and what the machine lacks
+between("operator", "plain", "compute_gpu_s", 4.9, 9)                   # 2 ranks x 50 steps x 50 ms, and what the machine lacks
 check("after began before plain ended", float(r["after"]["admitted_s"]) >= float(r["plain"]["finished_s"]))
 check("work of hangs is not done again", float(r["hangs"]["redone_gpu_s"]) > 0)
 check("large waits for something else", float(r["large"]["wait_unsatisfiable_s"]) > 0)
