@@ -149,16 +149,17 @@ def compare_order(sim, live, until):
                 yield f"swapped: real {a[0]} {a[1]} before {b[0]} {b[1]}, simulated after"
 
 
-# The training operator's next write sometimes hides a restart (3 of 19 recorded).
-RESTART = ["Restarting=True", "Running=removed", "Running=True", "Restarting=removed"]
+# What a watch may miss: the training operator's next write sometimes hides a restart (3 of 19 recorded), and a Job that its queue lets
+# go at once was never seen suspended by its controller (1 of 130).
+PASSING = [["Restarting=True", "Running=removed", "Running=True", "Restarting=removed"], ["Suspended=True", "Suspended=False"]]
 
 
-def without_restarts(texts, n):
-    """Without the first n restarts."""
+def without(texts, passing, n):
+    """Without the first n of what is passing."""
     i = 0
     while n > 0 and i < len(texts):
-        if texts[i:i + len(RESTART)] == RESTART:
-            texts, n = texts[:i] + texts[i + len(RESTART):], n - 1
+        if texts[i:i + len(passing)] == passing:
+            texts, n = texts[:i] + texts[i + len(passing):], n - 1
         else:
             i += 1
     return texts
@@ -177,8 +178,9 @@ def compare_conditions(sim, live, until):
     for of in sorted({stream(d) for d in sim + live}):
         mine, other = ([d[3] for d in ds if stream(d) == of and d[0] < until - EDGE_S] for ds in (sim, live))
         mine, other = settled(mine), settled(other)
-        more = mine.count(RESTART[0]) - other.count(RESTART[0])
-        mine, other = without_restarts(mine, more), without_restarts(other, -more)
+        for passing in PASSING:
+            more = mine.count(passing[0]) - other.count(passing[0])
+            mine, other = without(mine, passing, more), without(other, passing, -more)
         for i, (a, b) in enumerate(zip_longest(mine, other, fillvalue="nothing")):
             if a != b:
                 yield f"{of[0]}, condition {i + 1}: simulated {a}, real {b}; simulated {mine}, real {other}"
