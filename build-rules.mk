@@ -99,6 +99,7 @@ check:
 
 check-all: all $(TESTS) headers
 	@bash tests/house/arrows.sh
+	@bash tests/house/called.sh
 	@bash tests/house/no_libm.sh $(BUILD)
 	@bash tests/house/same_bits.sh
 	@bash tests/house/fingerprints.sh

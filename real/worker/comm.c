@@ -35,12 +35,6 @@ bool comm_broadcast(struct comm *c, void *data, size_t bytes)
     return c->size == 1 || bytes == 0 || c->ops->broadcast(c, data, bytes);
 }
 
-bool comm_barrier(struct comm *c)
-{
-    float none = 0;
-    return comm_all_reduce(c, &none, 1);
-}
-
 void comm_close(struct comm *c)
 {
     if (!c) return;

@@ -79,8 +79,6 @@ struct comm *comm_open(const struct world *, const struct comm_options *, struct
 /* In place: v[i] becomes the sum over ranks. */
 bool comm_all_reduce(struct comm *, float *v, size_t n);
 bool comm_broadcast(struct comm *, void *, size_t bytes);
-/* All ranks have come here. */
-bool comm_barrier(struct comm *);
 
 const char *comm_error(const struct comm *);
 void comm_close(struct comm *); /* NULL is fine */

@@ -467,7 +467,6 @@ void flows_solve(struct flows *f)
 size_t flows_n_changed(const struct flows *f) { return f->changed.n; }
 uint32_t flows_changed(const struct flows *f, size_t i) { return f->changed.v[i]; }
 int64_t flows_rate(const struct flows *f, uint32_t flow) { return f->flows.v[flow].rate; }
-uint32_t flows_bottleneck(const struct flows *f, uint32_t flow) { return f->flows.v[flow].bottleneck; }
 int64_t flows_load(const struct flows *f, uint32_t link) { return sum_of_loads(f, &f->links[link]); }
 int64_t flows_capacity(const struct flows *f, uint32_t link) { return f->links[link].capacity; }
 uint64_t flows_work(const struct flows *f) { return f->work; }

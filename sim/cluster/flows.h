@@ -52,7 +52,6 @@ size_t flows_n_changed(const struct flows *);
 uint32_t flows_changed(const struct flows *, size_t i);
 
 int64_t flows_rate(const struct flows *, uint32_t flow);         /* of one lane */
-uint32_t flows_bottleneck(const struct flows *, uint32_t flow);  /* the link that holds it back; NO_LINK: it has what it wants */
 int64_t flows_load(const struct flows *, uint32_t link);         /* bytes/s that cross it */
 int64_t flows_capacity(const struct flows *, uint32_t link);
 uint64_t flows_work(const struct flows *);                       /* uses looked at since creation */

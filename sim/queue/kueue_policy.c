@@ -345,7 +345,7 @@ static void on_quota_released(void *ctx, void *arg)
     struct kueue_state *t = state_of(s);
     uint32_t workload;
     if (!untag(t, arg, &workload)) return;
-    kueue_release(t->k, workload, sim_now(s), false);
+    kueue_release(t->k, workload, sim_now(s));
     kick(s);
 }
 

@@ -57,13 +57,6 @@ static struct data_place place_of_ranks(const struct sim *s, const struct job *j
     return at;
 }
 
-struct data_loading data_loading_of(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
-                                    int64_t steps)
-{
-    struct data_place at = place_of_ranks(s, j, nodes, ranks, ppm, steps);
-    return data_loading_at(s->scenario, job_detail_of(s, j), &at);
-}
-
 struct data_wait data_wait_at(const struct sim *s, const struct job *j, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
                               int64_t steps, int64_t rest_ns)
 {

@@ -12,15 +12,12 @@
 #include "input/data.h"
 #include "sim/cluster/sim.h"
 
-/* One of its loaders; job_detail_of(job)->data is not NULL, here and below. `ppm` as in train_run, `steps` of the whole job. */
-struct data_loading data_loading_of(const struct sim *, const struct job *, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
-                                    int64_t steps);
 struct data_wait {
     int64_t ns;         /* that a step waits */
     int64_t node_bytes; /* that the job reads a node and step from a store which is not the node's own */
     bool ahead;         /* while the step runs */
 };
-/* Of a step whose other parts take rest_ns. */
+/* Of a step whose other parts take rest_ns. job_detail_of(job)->data is not NULL, here and below; `ppm` as in train_run, `steps` of the whole job. */
 struct data_wait data_wait_at(const struct sim *, const struct job *, const uint32_t *nodes, uint32_t ranks, uint32_t ppm,
                               int64_t steps, int64_t rest_ns);
 

@@ -474,12 +474,6 @@ static void keep_nodes(struct train *t, const uint32_t *nodes, uint32_t ranks)
     t->ranks = ranks;
 }
 
-const uint32_t *train_nodes(const struct train *t, uint32_t *ranks)
-{
-    *ranks = t->ranks;
-    return t->nodes;
-}
-
 void train_run(struct sim *s, struct train *t, const struct train_shares *who, uint32_t n, const uint32_t *nodes,
                uint32_t ranks, uint32_t speed_ppm)
 {

@@ -57,8 +57,6 @@ int64_t train_roll_back(struct sim *, struct train *);
 
 /* A link of a node that it has ranks on went down or came back: the ranks stall, or step again. */
 void train_links(struct sim *, struct train *);
-/* Where the ranks of the last train_run lie, in rank order. */
-const uint32_t *train_nodes(const struct train *, uint32_t *ranks);
 
 bool train_running(const struct train *);
 bool train_done(const struct train *);

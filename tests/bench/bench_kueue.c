@@ -113,7 +113,7 @@ static void run_cycle(struct bench *b)
         else if (o->kind == KUEUE_EVICT && n_gone < 4096)
             gone[n_gone++] = o->workload;
     }
-    for (uint32_t i = 0; i < n_gone; i++) kueue_release(b->k, gone[i], b->now_ns, false);
+    for (uint32_t i = 0; i < n_gone; i++) kueue_release(b->k, gone[i], b->now_ns);
 }
 
 /* One thing that happens next; false when nothing will. */

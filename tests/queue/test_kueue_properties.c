@@ -147,7 +147,7 @@ static void move_on(struct history *h)
 {
     uint32_t slot = rnd(h, ALIVE);
     if (h->life[slot] == EVICTED && rnd(h, 4)) {
-        kueue_release(h->k, h->id[slot], h->now_ns, false);
+        kueue_release(h->k, h->id[slot], h->now_ns);
         h->life[slot] = PENDING;
     } else if (h->life[slot] != GONE && (h->life[slot] != PENDING || rnd(h, 8) == 0)) {
         kueue_finish(h->k, h->id[slot], h->now_ns);

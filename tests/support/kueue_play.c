@@ -337,7 +337,7 @@ static void handle(struct kueue_play *p, const struct event *e)
         job->live = false;
         break;
     case RELEASE:
-        if (job->live && job->attempt == e->attempt) kueue_release(p->k, job->workload, wall_ns, false);
+        if (job->live && job->attempt == e->attempt) kueue_release(p->k, job->workload, wall_ns);
         break;
     case STOP:
         kueue_set_stop(p->k, e->job, e->stop, wall_ns);

@@ -212,7 +212,7 @@ void kueue_world_settle(struct kueue_world *w, int *n, int *evictions)
         for (size_t i = 0; i < c->n; i++)
             if (c->outcomes[i].kind == KUEUE_EVICT) gone[n_gone++] = c->outcomes[i].workload;
         *evictions += (int)n_gone;
-        for (uint32_t i = 0; i < n_gone; i++) kueue_release(w->k, gone[i], w->now_ns, false);
+        for (uint32_t i = 0; i < n_gone; i++) kueue_release(w->k, gone[i], w->now_ns);
     }
 }
 
@@ -233,7 +233,7 @@ void kueue_world_finish(struct kueue_world *w, const char *workload)
 
 void kueue_world_release(struct kueue_world *w, const char *workload)
 {
-    kueue_release(w->k, kueue_world_id(w, workload), w->now_ns, false);
+    kueue_release(w->k, kueue_world_id(w, workload), w->now_ns);
 }
 
 void kueue_world_wait(struct kueue_world *w, double s)

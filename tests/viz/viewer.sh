@@ -39,7 +39,7 @@ expect 2 "did you mean queue?" "$A" --dump-state json --filter quue:a
 expect 2 "job:ID" "$A" --dump-state json --select 17
 expect 3 "there is no such thing" "$A" --dump-state json --select job:none
 expect 4 "No such file or directory" "$out/nowhere" --dump-state json
-mkdir "$out/empty"
+mkdir "$out/empty" "$out/empty-still"
 expect 3 "there is no run here" "$out/empty" --dump-state json
 echo '{' > "$out/empty/run.json"
 expect 3 "run.json:2" "$out/empty" --dump-state json
@@ -103,6 +103,29 @@ grep -q '"node": "h100-4",' "$out/stdout" && grep -q '"gpu_of_node": 2,' "$out/s
 expect 3 "there is no such thing" "$A" --select gpu:h100-4/8 --dump-state json
 expect 3 "there is no such thing" "$A" --select gpu:h100-400/0 --dump-state json
 expect 2 "gpu:NODE/NUMBER" "$A" --select disk:1 --dump-state json
+
+# A run that is followed need not be there yet: the window says so, and opens it when it comes. SIGTERM closes a window.
+wait_for() { # SECONDS TEXT FILE
+    for ((i = 0; i < $1 * 10; i++)); do grep -qF -- "$2" "$3" && return 0; sleep 0.1; done
+    return 1
+}
+later() { # runs the viewer on $out/later in the background; $1: the state at its end
+    SDL_VIDEODRIVER=dummy "$viewer" --follow "$out/later" --dump-on-quit "$1" >/dev/null 2>"$out/later.err" & follower=$!
+    wait_for 20 "waiting for a run in $out/later" "$out/later.err" || fail "--follow of a run that is not there: $(head -3 "$out/later.err")"
+}
+later "$out/before.json"
+kill -TERM $follower
+wait $follower || fail "--follow of a run that never came: exit $?"
+grep -qF "\"error\": \"waiting for a run in $out/later\"" "$out/before.json" || fail "the window does not say that it waits: $(grep '"error"' "$out/before.json")"
+later "$out/after.json"
+"$program" run scenarios/two-teams.json -n 1 -r full -q -o "$out/later" >/dev/null || fail "no run to follow"
+wait_for 30 "$out/later has a run" "$out/later.err" || fail "a run that came is not opened: $(head -3 "$out/later.err")"
+kill -TERM $follower
+wait $follower || fail "--follow of a run that came: exit $?"
+grep -q '"title": "two-teams - ' "$out/after.json" || fail "the window does not show the run that came"
+expect 3 "there is no run here" "$out/empty-still" --follow --dump-state json
+expect 3 "run.json:2" "$out/empty" --follow --dump-state json
+checks=$((checks + 2))
 
 # The range for other programs: what trainyard export says of it, and as many jobs as jobs.csv has in it.
 expect 0 "" "$A" --range 1d:2d --export "$out/day.json"

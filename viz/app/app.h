@@ -33,12 +33,14 @@ struct app_options {
 };
 extern const struct argp app_argp;
 
-/* The runs that are shown. With an error: n is 0, `error` says why (to free), `code` is the exit code. */
+/* The runs that are shown. With an error: n is 0, `error` says why (to free), `code` is the exit code; `missing` is the directory that has no run
+ * yet, if that is why (the caller's argument), NULL else. */
 struct app_runs {
     struct scene *scenes[UI_ALL_RUNS];
     unsigned n;
     char *left_out; /* what there is beside them, in words; NULL: nothing. To free */
     char *error;
+    const char *missing;
     int code;
 };
 void app_open(const struct app_options *, struct app_runs *);
@@ -51,8 +53,19 @@ int app_select(struct ui *, const char *what, char **err);
 enum { FRAMES_MOST = 999999 };
 bool app_frames(struct ui *, const char *dir, int64_t every_ns, int64_t count, char **err);
 
+/* What is shown. While it waits for a run that is to be followed, ui has no run and says so. */
+struct app {
+    const struct app_options *options;
+    const struct text_engine *text;
+    struct app_runs runs;
+    struct ui *ui;
+    bool window, waits, seen; /* seen: a run is there; it is opened at the next look, since its files come one by one */
+};
+/* While it waits: looks again. True: the runs are there, or wrong, and ui is another one. */
+bool app_look(struct app *);
+
 /* Until it is closed; an exit code. */
-int app_window(struct ui *, const struct app_options *);
+int app_window(struct app *);
 void app_manual(FILE *);
 void app_bash_completion(FILE *);
 

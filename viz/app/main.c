@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
     {"replication", KEY_REPLICATION, "N", 0, "Of a tree of runs, show this replication (default: 0)", 0},
     {"all", KEY_ALL, 0, 0, "Of trees of runs, show all approaches and replications, up to 16 runs", 0},
     {"show", KEY_SHOW, "grid|pair", 0, "Begin with all runs in a grid, or with A over B (default: the grid where there are more than two)", 0},
-    {"follow", KEY_FOLLOW, 0, 0, "Read on while the runs grow", 0},
+    {"follow", KEY_FOLLOW, 0, 0, "Read on while the runs grow; wait for those that are not there yet", 0},
     {"no-animation", KEY_STILL, 0, 0, "\"Run until\" jumps instead of playing", 0},
     {"script", KEY_SCRIPT, "FILE", 0, "Play keys, clicks and screenshots from a file (-: stdin) instead of opening a window", 0},
     {"dump-state", KEY_DUMP, "json", 0, "Print what the picture tells instead of opening a window", 0},
@@ -228,21 +228,64 @@ static void tell_notes(const char *notes)
 }
 
 /* An error of the runs is told on stderr at once, and in the window where there is one. */
-static int show(const struct app_options *o, struct app_runs *runs, const struct text_engine *text)
+static void make_ui(struct app *a, float font_scale, unsigned theme)
 {
-    bool window = !o->screenshot && !o->script && !o->dump_state && !o->export && !o->frames;
-    if (runs->error) fail(runs->code, "%s", runs->error);
-    if (runs->error && !window) return runs->code;
-    for (unsigned i = 0; i < runs->n; i++) tell_notes(runs->scenes[i]->notes);
-    struct ui_options uo = {.theme = o->theme, .font_scale = (float)o->font_scale, .follow = o->follow, .animate = window && !o->still, .error = runs->error,
-                            .left_out = runs->left_out, .grid = o->show == SHOW_AS_FITS ? runs->n > 2 : o->show == SHOW_GRID};
-    if (runs->left_out) fprintf(stderr, "trainyard-view: %s\n", runs->left_out);
-    struct ui *u = ui_create(runs->scenes, runs->n, text, &uo);
-    if (ui_differ(u)) fprintf(stderr, "trainyard-view: %s\n", ui_differ(u));
-    int code = apply(u, o);
-    if (code == EXIT_OK) code = window ? app_window(u, o) : headless(u, o);
-    ui_destroy(u);
-    return code == EXIT_OK ? runs->code : code;
+    const struct app_options *o = a->options;
+    struct app_runs *r = &a->runs;
+    a->waits = a->window && o->follow && r->missing;
+    if (a->waits) {
+        struct str says = {0};
+        str_printf(&says, "waiting for a run in %s", r->missing);
+        free(r->error);
+        r->error = str_take(&says);
+        r->code = EXIT_OK;
+    }
+    if (r->error) fail(r->code, "%s", r->error);
+    for (unsigned i = 0; i < r->n; i++) tell_notes(r->scenes[i]->notes);
+    struct ui_options uo = {.theme = theme, .font_scale = font_scale, .follow = o->follow, .animate = a->window && !o->still, .error = r->error,
+                            .left_out = r->left_out, .grid = o->show == SHOW_AS_FITS ? r->n > 2 : o->show == SHOW_GRID};
+    if (r->left_out) fprintf(stderr, "trainyard-view: %s\n", r->left_out);
+    a->ui = ui_create(r->scenes, r->n, a->text, &uo);
+    if (ui_differ(a->ui)) fprintf(stderr, "trainyard-view: %s\n", ui_differ(a->ui));
+}
+
+bool app_look(struct app *a)
+{
+    struct app_runs runs;
+    struct ui *before = a->ui;
+    app_open(a->options, &runs);
+    bool yet = runs.missing || !a->seen;
+    a->seen = !runs.missing;
+    if (yet) {
+        app_close(&runs);
+        return false;
+    }
+    app_close(&a->runs);
+    a->runs = runs;
+    make_ui(a, (float)before->font_scale, before->theme_index);
+    apply(a->ui, a->options);
+    ui_event(a->ui, &(struct ui_event){.kind = UI_RESIZE, .x = before->w, .y = before->h});
+    ui_destroy(before);
+    if (!runs.error) fprintf(stderr, "trainyard-view: %s has a run\n", a->options->runs[a->options->n_runs - 1]);
+    return true;
+}
+
+static int show(const struct app_options *o, const struct text_engine *text)
+{
+    struct app a = {.options = o, .text = text, .window = !o->screenshot && !o->script && !o->dump_state && !o->export && !o->frames};
+    app_open(o, &a.runs);
+    if (a.runs.error && !a.window) {
+        int code = fail(a.runs.code, "%s", a.runs.error);
+        app_close(&a.runs);
+        return code;
+    }
+    make_ui(&a, (float)o->font_scale, o->theme);
+    int code = apply(a.ui, o);
+    if (code == EXIT_OK) code = a.window ? app_window(&a) : headless(a.ui, o);
+    ui_destroy(a.ui);
+    if (code == EXIT_OK) code = a.runs.code;
+    app_close(&a.runs);
+    return code;
 }
 
 static void print_version(FILE *to, struct argp_state *state)
@@ -254,7 +297,6 @@ static void print_version(FILE *to, struct argp_state *state)
 int main(int argc, char **argv)
 {
     struct app_options o = {.w = 1280, .h = 800, .font_scale = 1, .at_ns = -1, .from_ns = -1, .to_ns = -1};
-    struct app_runs runs;
     char *err = NULL;
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version_hook = print_version;
@@ -269,9 +311,7 @@ int main(int argc, char **argv)
         free(err);
         return EXIT_IO;
     }
-    app_open(&o, &runs);
-    int code = show(&o, &runs, text);
-    app_close(&runs);
+    int code = show(&o, text);
     text_destroy(text);
     return code;
 }

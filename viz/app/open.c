@@ -2,9 +2,11 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/file.h"
@@ -97,6 +99,12 @@ static void add_chosen(struct app_runs *r, const struct chosen *c, unsigned room
     r->left_out = str_take(&s);
 }
 
+/* Nothing is there, or a directory in which nothing hinders the search for a run. */
+static bool may_come(const char *dir)
+{
+    return access(dir, F_OK) != 0 ? errno == ENOENT : file_is_dir(dir) && access(dir, R_OK | X_OK) == 0;
+}
+
 static void add_tree(struct app_runs *r, const struct app_options *o, const char *dir, unsigned room)
 {
     struct run_list list;
@@ -104,6 +112,7 @@ static void add_tree(struct app_runs *r, const struct app_options *o, const char
     char *err = NULL;
     if (!run_tree(dir, &list, &err)) {
         fail(r, file_exists(dir) || file_is_dir(dir) ? EXIT_INPUT : EXIT_IO, err);
+        r->missing = may_come(dir) ? dir : NULL;
         return;
     }
     choose(&c, o, &list);

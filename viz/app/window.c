@@ -16,6 +16,7 @@
 enum { POLL_MS = 100, FRAME_MS = 15, IDLE_MS = 500 };
 
 struct window {
+    struct app *app;
     struct ui *u;
     SDL_Window *window;
     SDL_Renderer *renderer;
@@ -143,6 +144,19 @@ static void poll(struct window *w)
     if (any) ui_grown(w->u);
 }
 
+static const char *title_of(const struct ui *u) { return u->n_runs ? u->runs[0].scene->title : "Trainyard"; }
+
+static void look(struct window *w)
+{
+    Uint32 now = SDL_GetTicks();
+    if (!w->app->waits || now - w->polled < IDLE_MS) return;
+    w->polled = now;
+    if (!app_look(w->app)) return;
+    w->u = w->app->ui;
+    w->ticked = now;
+    SDL_SetWindowTitle(w->window, title_of(w->u));
+}
+
 static void tick(struct window *w)
 {
     Uint32 now = SDL_GetTicks();
@@ -158,6 +172,7 @@ static void loop(struct window *w)
         int wait = w->u->playing ? FRAME_MS : follows ? POLL_MS : IDLE_MS;
         bool any = SDL_WaitEventTimeout(&e, w->u->dirty ? 0 : wait);
         for (; any; any = SDL_PollEvent(&e)) on_event(w, &e);
+        look(w);
         tick(w);
         poll(w);
         paint(w);
@@ -168,8 +183,7 @@ static bool window_open(struct window *w)
 {
     const Uint32 flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
     SDL_SetHint(SDL_HINT_VIDEO_HIGHDPI_DISABLED, "0");
-    const char *title = w->u->n_runs ? w->u->runs[0].scene->title : "Trainyard";
-    w->window = SDL_CreateWindow(title, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, (int)w->u->w, (int)w->u->h, flags);
+    w->window = SDL_CreateWindow(title_of(w->u), SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, (int)w->u->w, (int)w->u->h, flags);
     if (!w->window) return false;
     w->renderer = SDL_CreateRenderer(w->window, -1, SDL_RENDERER_PRESENTVSYNC);
     if (!w->renderer) w->renderer = SDL_CreateRenderer(w->window, -1, SDL_RENDERER_SOFTWARE);
@@ -191,18 +205,18 @@ static int quit_dump(struct ui *u, const char *file)
     return EXIT_IO;
 }
 
-int app_window(struct ui *u, const struct app_options *o)
+int app_window(struct app *a)
 {
-    struct window w = {.u = u, .density = 1};
+    struct window w = {.app = a, .u = a->ui, .density = 1};
     if (SDL_Init(SDL_INIT_VIDEO) != 0) return fail("no window can be opened");
     int code = EXIT_OK;
     if (window_open(&w)) {
-        w.list = draw_create(u->text);
+        w.list = draw_create(a->text);
         SDL_StartTextInput();
         scale_type(&w);
         w.ticked = SDL_GetTicks();
         loop(&w);
-        code = quit_dump(u, o->dump_on_quit);
+        code = quit_dump(w.u, a->options->dump_on_quit);
         draw_destroy(w.list);
     } else {
         code = fail("no window can be opened");

@@ -27,7 +27,6 @@ struct font {
     FT_Face ft;
     char *path;
     float units;              /* font units an em */
-    float cap_height;         /* font units */
     struct letter ascii[128];
     struct hmap others;       /* character -> index << 32 | advance */
 };

@@ -72,13 +72,6 @@ static struct letter letter_of(const struct font *f, uint32_t character)
     return l;
 }
 
-/* Height of H in font units: what capitals and digits have. */
-static float cap_height_of(const struct font *f)
-{
-    if (FT_Load_Glyph(f->ft, FT_Get_Char_Index(f->ft, 'H'), FT_LOAD_NO_SCALE) != 0) return 0.73f * f->units;
-    return (float)f->ft->glyph->metrics.height;
-}
-
 static char *font_open(FT_Library library, struct font *f, const char *name)
 {
     f->path = font_path(name);
@@ -87,7 +80,6 @@ static char *font_open(FT_Library library, struct font *f, const char *name)
     if (!error && !FT_IS_SCALABLE(f->ft)) error = FT_Err_Unknown_File_Format;
     if (error) return not_read(f->path, error);
     f->units = (float)f->ft->units_per_EM;
-    f->cap_height = cap_height_of(f);
     for (uint32_t c = 0; c < 128; c++) f->ascii[c] = letter_of(f, c);
     return NULL;
 }
@@ -189,9 +181,4 @@ float text_ascent(const struct text_engine *t, enum face face, float size)
 float text_descent(const struct text_engine *t, enum face face, float size)
 {
     return -(float)t->fonts[face].ft->descender * scale_of(&t->fonts[face], size);
-}
-
-float text_cap_height(const struct text_engine *t, enum face face, float size)
-{
-    return t->fonts[face].cap_height * scale_of(&t->fonts[face], size);
 }

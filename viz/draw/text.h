@@ -29,7 +29,6 @@ void text_destroy(struct text_engine *);
 float text_width(const struct text_engine *, enum face, float size, const char *text);
 float text_ascent(const struct text_engine *, enum face, float size);   /* above the baseline */
 float text_descent(const struct text_engine *, enum face, float size);  /* below, as a positive number */
-float text_cap_height(const struct text_engine *, enum face, float size); /* of H: to centre a text on y, stand it on y + half of this */
 /* How many bytes of the text fit into `width`; never within a character. */
 size_t text_fits(const struct text_engine *, enum face, float size, const char *text, float width);
 

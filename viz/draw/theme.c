@@ -89,11 +89,6 @@ uint32_t theme_mix(uint32_t a, uint32_t b, float part_of_b)
     return mixed;
 }
 
-uint32_t theme_over(uint32_t ground, uint32_t over)
-{
-    return theme_mix(ground, over | 0xff000000, (float)channel(over, 24) / 255) | 0xff000000;
-}
-
 /* Relative luminance, WCAG 2.1. */
 static float luminance(uint32_t argb)
 {
@@ -104,12 +99,6 @@ static float luminance(uint32_t argb)
         sum += weight[i] * (c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f));
     }
     return sum;
-}
-
-float theme_contrast(uint32_t a, uint32_t b)
-{
-    float la = luminance(a), lb = luminance(b);
-    return la > lb ? (la + 0.05f) / (lb + 0.05f) : (lb + 0.05f) / (la + 0.05f);
 }
 
 uint32_t theme_text_on(uint32_t ground)

@@ -47,12 +47,8 @@ struct look theme_look(const struct theme *, unsigned show);
 uint32_t theme_colour_of(const struct theme *, uint32_t n);
 /* Between two colours; the alpha too. */
 uint32_t theme_mix(uint32_t a, uint32_t b, float part_of_b);
-/* Opaque `over` (with its alpha) on an opaque ground. */
-uint32_t theme_over(uint32_t ground, uint32_t over);
 /* Black or white, whichever is read better on this ground. */
 uint32_t theme_text_on(uint32_t ground);
-/* WCAG 2.1's contrast of two opaque colours, 1 to 21. */
-float theme_contrast(uint32_t a, uint32_t b);
 
 /* The darker or lighter tone of a pattern in this colour. */
 uint32_t theme_pattern_tone(uint32_t argb);

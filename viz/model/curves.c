@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/change_sort.h"
@@ -21,16 +22,22 @@ struct block {
     int64_t least, most;
 };
 
-/* From a moment on the curve has a step's value, `by`; before the first it is 0. Moments rise. While it is built, it is what is
- * added at its moment. */
+/* A curve as its changes say: from a moment on it has a step's value, `by`; before the first it is 0. Moments rise. At the run's end
+ * it is cut: it is 0 from there. */
 struct steps {
     ARRAY(struct change) v;
     ARRAY(struct block) blocks; /* of whole blocks with one behind */
+    ARRAY(struct change) news;  /* what is added at moments, in any order */
+    struct change behind;       /* the step at the run's end, which the cut hides */
+    bool cut, hides;            /* cut: the last of v is the cut */
 };
 
 struct curves {
     const struct scene *scene;
-    struct steps of[N_CURVES]; /* goodput is that of SHOW_WORK over what exists */
+    uint64_t generation;
+    size_t show_changes, job_changes; /* of the scene's, that are in */
+    bool bytes;                       /* ditto */
+    struct steps of[N_CURVES];        /* goodput is that of SHOW_WORK over what exists */
     bool known[N_CURVES];
 };
 
@@ -51,14 +58,14 @@ struct curve_info curve_info(unsigned id)
     return (struct curve_info){show_name(id - CURVE_SHOW), show_help(id - CURVE_SHOW), "shares"};
 }
 
-/* ---- building ---- */
+/* ---- what is new ---- */
 
 static void change(struct curves *c, unsigned id, int64_t ns, int64_t by)
 {
     struct steps *s = &c->of[id];
     if (by == 0) return;
-    if (s->v.n && array_last(&s->v).ns == ns) array_last(&s->v).by += by;
-    else array_push(&s->v, (struct change){ns, by});
+    if (s->news.n && array_last(&s->news).ns == ns) array_last(&s->news).by += by;
+    else array_push(&s->news, (struct change){ns, by});
 }
 
 static void during(struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns, int64_t by)
@@ -68,65 +75,25 @@ static void during(struct curves *c, unsigned id, int64_t from_ns, int64_t to_ns
     change(c, id, to_ns, -by);
 }
 
-/* From what is added to what it is: sorted, one step a moment, those without a change left out. */
-static void sum_up(struct steps *s)
-{
-    size_t n = 0;
-    int64_t value = 0, before = 0;
-    change_sort(s->v.v, s->v.n);
-    for (size_t i = 0; i < s->v.n; i++) {
-        value += s->v.v[i].by;
-        if (i + 1 < s->v.n && s->v.v[i + 1].ns == s->v.v[i].ns) continue;
-        if (value == before) continue;
-        s->v.v[n++] = (struct change){s->v.v[i].ns, value};
-        before = value;
-    }
-    s->v.n = n;
-}
-
-static void block_up(struct steps *s)
-{
-    for (size_t from = 0; from + BLOCK < s->v.n; from += BLOCK) {
-        const struct change *v = s->v.v + from;
-        struct block b = {0, v->by, v->by};
-        for (int i = 0; i < BLOCK; i++) {
-            b.integral += (__int128)v[i].by * (v[i + 1].ns - v[i].ns);
-            if (v[i].by < b.least) b.least = v[i].by;
-            if (v[i].by > b.most) b.most = v[i].by;
-        }
-        array_push(&s->blocks, b);
-    }
-}
-
-static void held(struct curves *c, unsigned show, int64_t from_ns, int64_t to_ns, int64_t shares)
-{
-    during(c, CURVE_SHOW + show, from_ns, to_ns, shares);
-    during(c, CURVE_IDLE_SHARES, from_ns, to_ns, -shares);
-}
-
 static void of_gpus(struct curves *c)
 {
     const struct builder *b = builder_of(c->scene);
-    for (size_t i = 0; i < b->log.n; i++)
-        held(c, b->log.v[i].show, b->log.v[i].from_ns, b->log.v[i].to_ns, b->log.v[i].shares);
-    for (size_t i = 0; i < b->holds.n; i++) {
-        const struct hold *h = &b->holds.v[i];
-        if (h->show != SHOW_NOTHING) held(c, h->show, h->since_ns, c->scene->end_ns, h->shares);
-    }
-    for (uint32_t t = 0; t < c->scene->n_tracks[SCENE_GPUS]; t++) {
-        const struct gpu_now *g = &b->gpu_now[t];
-        if (g->down) held(c, g->down_show, g->down_since_ns, c->scene->end_ns, g->down);
+    for (; c->show_changes < b->show_changes.n; c->show_changes++) {
+        const struct show_change *x = &b->show_changes.v[c->show_changes];
+        if (x->from != SHOW_NOTHING) change(c, CURVE_SHOW + x->from, x->ns, -(int64_t)x->shares);
+        if (x->to != SHOW_NOTHING) change(c, CURVE_SHOW + x->to, x->ns, x->shares);
+        change(c, CURVE_IDLE_SHARES, x->ns, ((x->to == SHOW_NOTHING) - (x->from == SHOW_NOTHING)) * (int64_t)x->shares);
     }
 }
 
-static void of_job(struct curves *c, uint32_t j)
+static void of_jobs(struct curves *c)
 {
-    const struct scene_track *t = &c->scene->tracks[SCENE_JOBS][j];
-    for (uint32_t i = 0; i < t->n; i++) {
-        bool waits = t->v[i].show >= SHOW_WAIT;
-        int64_t from = t->v[i].from_ns, to = scene_to(c->scene, &t->v[i]);
-        during(c, waits ? CURVE_QUEUED_JOBS : CURVE_RUNNING_JOBS, from, to, 1);
-        if (waits) during(c, CURVE_QUEUED_SHARES, from, to, c->scene->jobs[j].gpu_shares);
+    const struct builder *b = builder_of(c->scene);
+    for (; c->job_changes < b->job_changes.n; c->job_changes++) {
+        const struct job_change *x = &b->job_changes.v[c->job_changes];
+        change(c, CURVE_QUEUED_JOBS, x->ns, x->waits);
+        change(c, CURVE_QUEUED_SHARES, x->ns, x->shares);
+        change(c, CURVE_RUNNING_JOBS, x->ns, x->runs);
     }
 }
 
@@ -174,35 +141,133 @@ static void of_saves(struct curves *c)
     }
 }
 
-static void build(struct curves *c)
+/* ---- into the curve ---- */
+
+static void put(struct steps *s, int64_t ns, int64_t value)
 {
-    const struct scene *s = c->scene;
-    of_gpus(c);
-    for (uint32_t j = 0; j < s->n_jobs; j++) of_job(c, j);
-    during(c, CURVE_EXISTING_SHARES, s->begin_ns, s->end_ns, s->total_shares);
-    during(c, CURVE_IDLE_SHARES, s->begin_ns, s->end_ns, s->total_shares);
-    if (!s->growing && s->has_timeline) {
-        of_steps(c);
-        of_saves(c);
+    if (value != (s->v.n ? array_last(&s->v).by : 0)) array_push(&s->v, (struct change){ns, value});
+}
+
+/* News in order, one a moment; those that add nothing are left out. */
+static void settle_news(struct steps *s)
+{
+    struct change *v = s->news.v;
+    size_t n = 0;
+    change_sort(v, s->news.n);
+    for (size_t i = 0; i < s->news.n; i++) {
+        if (n && v[n - 1].ns == v[i].ns) v[n - 1].by += v[i].by;
+        else if (n && v[n - 1].by == 0) v[n - 1] = v[i];
+        else v[n++] = v[i];
     }
-    for (unsigned id = 0; id < N_CURVES; id++) {
-        sum_up(&c->of[id]);
-        block_up(&c->of[id]);
+    s->news.n = n && v[n - 1].by == 0 ? n - 1 : n;
+}
+
+static size_t first_at(const struct steps *s, int64_t ns)
+{
+    size_t low = 0, high = s->v.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->v.v[mid].ns < ns) low = mid + 1;
+        else high = mid;
     }
+    return low;
+}
+
+/* Steps before the first moment that changes stay; those behind are laid anew. Gives the first of these. */
+static size_t merge(struct steps *s)
+{
+    settle_news(s);
+    if (!s->news.n) return s->v.n;
+    const struct change *news = s->news.v;
+    size_t first = first_at(s, news[0].ns), n = s->v.n - first, i = 0, k = 0;
+    int64_t before = first ? s->v.v[first - 1].by : 0, added = 0;
+    struct change *old = xmalloc((n + 1) * sizeof *old);
+    if (n) memcpy(old, s->v.v + first, n * sizeof *old);
+    s->v.n = first;
+    while (i < n || k < s->news.n) {
+        int64_t ns = k == s->news.n || (i < n && old[i].ns < news[k].ns) ? old[i].ns : news[k].ns;
+        if (i < n && old[i].ns == ns) before = old[i++].by;
+        if (k < s->news.n && news[k].ns == ns) added += news[k++].by;
+        put(s, ns, before + added);
+    }
+    free(old);
+    array_clear(&s->news);
+    return first;
+}
+
+static void uncut(struct steps *s)
+{
+    if (s->cut) s->v.n--;
+    if (s->hides) array_push(&s->v, s->behind);
+    s->cut = s->hides = false;
+}
+
+static void cut(struct steps *s, int64_t end_ns)
+{
+    s->hides = s->v.n && array_last(&s->v).ns >= end_ns;
+    if (s->hides) s->behind = array_pop(&s->v);
+    s->cut = s->v.n && array_last(&s->v).by != 0;
+    if (s->cut) array_push(&s->v, (struct change){end_ns, 0});
+}
+
+/* The blocks that a step from `first` on belongs to, or follows. */
+static void block_up(struct steps *s, size_t first)
+{
+    size_t good = first ? (first - 1) / BLOCK : 0;
+    if (s->blocks.n > good) s->blocks.n = good;
+    for (size_t from = s->blocks.n * BLOCK; from + BLOCK < s->v.n; from += BLOCK) {
+        const struct change *v = s->v.v + from;
+        struct block b = {0, v->by, v->by};
+        for (int i = 0; i < BLOCK; i++) {
+            b.integral += (__int128)v[i].by * (v[i + 1].ns - v[i].ns);
+            if (v[i].by < b.least) b.least = v[i].by;
+            if (v[i].by > b.most) b.most = v[i].by;
+        }
+        array_push(&s->blocks, b);
+    }
+}
+
+static void extend_steps(struct steps *s, int64_t end_ns)
+{
+    size_t kept = s->v.n - s->cut;
+    uncut(s);
+    size_t first = merge(s);
+    cut(s, end_ns);
+    block_up(s, first < kept ? first : kept);
+}
+
+static void find_known(struct curves *c)
+{
     for (unsigned id = 0; id < N_CURVES; id++) {
         bool gpus = id >= CURVE_SHOW || id == CURVE_IDLE_SHARES || id == CURVE_GOODPUT;
         bool bytes = id == CURVE_NETWORK_BYTES || id == CURVE_STORE_BYTES;
-        c->known[id] = gpus ? s->has_gpus : bytes ? c->of[id].v.n > 0 : true;
+        c->known[id] = gpus ? c->scene->has_gpus : bytes ? c->of[id].v.n > 0 : true;
     }
     for (unsigned show = SHOW_WAIT; show < N_SHOWS; show++) c->known[CURVE_SHOW + show] = false;
 }
 
-struct curves *curves_create(const struct scene *s)
+static void extend(struct curves *c)
 {
-    struct curves *c = xcalloc(1, sizeof *c);
-    c->scene = s;
-    build(c);
-    return c;
+    const struct scene *s = c->scene;
+    of_gpus(c);
+    of_jobs(c);
+    if (!s->growing && s->has_timeline && !c->bytes) {
+        of_steps(c);
+        of_saves(c);
+        c->bytes = true;
+    }
+    for (unsigned id = 0; id < N_CURVES; id++) extend_steps(&c->of[id], s->end_ns);
+    find_known(c);
+}
+
+/* ---- making ---- */
+
+static void begin(struct curves *c)
+{
+    const struct scene *s = c->scene;
+    *c = (struct curves){.scene = s, .generation = s->generation};
+    change(c, CURVE_EXISTING_SHARES, s->begin_ns, s->total_shares);
+    change(c, CURVE_IDLE_SHARES, s->begin_ns, s->total_shares);
 }
 
 static void forget(struct curves *c)
@@ -210,13 +275,26 @@ static void forget(struct curves *c)
     for (unsigned id = 0; id < N_CURVES; id++) {
         array_free(&c->of[id].v);
         array_free(&c->of[id].blocks);
+        array_free(&c->of[id].news);
     }
+}
+
+struct curves *curves_create(const struct scene *s)
+{
+    struct curves *c = xcalloc(1, sizeof *c);
+    c->scene = s;
+    begin(c);
+    extend(c);
+    return c;
 }
 
 void curves_update(struct curves *c)
 {
-    forget(c);
-    build(c);
+    if (c->generation != c->scene->generation) {
+        forget(c);
+        begin(c);
+    }
+    extend(c);
 }
 
 void curves_destroy(struct curves *c)

@@ -9,7 +9,8 @@
  * bytes/s between nodes and from stores where study/series.h can tell them, and to stores what checkpoints wrote by their records.
  * Curves of GPUs are in shares (1 GPU = 1,000); integrals in share-ns equal those of scene.h, exactly.
  *
- * Cost: O(log n) beside 1/64 of the changes in the range and 64 a column; 16 bytes a change. curves_update builds all anew: 50 ns a change.
+ * Cost: O(log n) beside 1/64 of the changes in the range and 64 a column; 16 bytes a change. Making:
+ * 50 ns a change; curves_update: that of those that are new, and of the steps that lie behind the first of these.
  * Bytes are known once the run has ended; they are spread evenly over the time that a record tells, in whole bytes/s.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later

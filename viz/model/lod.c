@@ -18,8 +18,6 @@ const uint8_t lod_gravity[256] = {
     [ACT_FAILED] = 7,
 };
 
-bool lod_is_failure(unsigned show) { return show < 256 && lod_gravity[show]; }
-
 /* ---- rows ---- */
 
 static const struct block *block_of(const struct lod *l, unsigned level, uint32_t first)
@@ -55,7 +53,7 @@ static unsigned parts_of(struct lod *l, uint32_t first, uint32_t n, const struct
 
 static void sum_row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
 {
-    struct sums sums = lod_sums_begin(l, n, w->width);
+    struct sums sums = lod_sums_begin(l, n, w);
     for (uint32_t t = first, size; t < first + n; t += size) {
         int level = level_for(l, t, first + n - t, w);
         size = level < 0 ? 1 : UINT32_C(1) << (2 * level);
@@ -63,19 +61,19 @@ static void sum_row(struct lod *l, uint32_t first, uint32_t n, const struct wind
             lod_walk_into(l, t, w, &sums);
         } else {
             struct part p = lod_part_of(l, block_of(l, (unsigned)level, t), w, size);
-            lod_read_into(&p, w->width, &sums);
+            lod_read_into(&p, w, &sums);
         }
     }
-    lod_sums_end(&sums, n, w->width, cells);
+    lod_sums_end(&sums, n, w, cells);
 }
 
 void lod_make_row(struct lod *l, uint32_t first, uint32_t n, const struct window *w, struct lod_cell *cells)
 {
     struct part parts[MOST_PARTS];
-    bool alone = n == 1 && !l->longest[first];
+    bool alone = n == 1 && !l->seen[first].longest;
     unsigned k = alone && 2 * l->level[0].v[first].spans < w->width ? 0 : parts_of(l, first, n, w, parts);
-    if (k == 1) lod_read_alone(parts, w->width, cells);
-    else if (k) lod_read_parts(parts, k, w->width, cells);
+    if (k == 1) lod_read_alone(parts, w, cells);
+    else if (k) lod_read_parts(parts, k, w, cells);
     else if (alone) lod_walk_alone(l, first, w, cells);
     else sum_row(l, first, n, w, cells);
 }
@@ -83,8 +81,8 @@ void lod_make_row(struct lod *l, uint32_t first, uint32_t n, const struct window
 void lod_row(const struct lod *lod, uint32_t first, uint32_t n, int64_t from_ns, int64_t to_ns, unsigned width, struct lod_cell *cells)
 {
     struct lod *l = (struct lod *)(uintptr_t)lod; /* scratch only */
-    struct window w = {from_ns, to_ns, width, (double)width / ((double)to_ns - (double)from_ns)};
-    uint32_t tracks = l->scene->n_tracks[l->set];
+    struct window w = {from_ns, to_ns, width, 0, width, (double)width / ((double)to_ns - (double)from_ns)};
+    uint32_t tracks = l->n_tracks;
     if (first >= tracks || n == 0) fill(cells, 0, width, EMPTY);
     else lod_make_row(l, first, n > tracks - first ? tracks - first : n, &w, cells);
 }

@@ -6,7 +6,8 @@
  *     lod_destroy(l);
  *
  * A cell tells the show and job that take most of its GPU time, how much of it is taken at all, and marks that no zoom may
- * hide: a failure (lod_is_failure, however short the span), and "not one job and show alone".
+ * hide: a failure, however short the span (class down, stalled, hung, back-off,
+ * redone; of jobs' tracks also detection and the container's back-off), and "not one job and show alone".
  *
  * Where spans are wider than a cell they are walked: `taken` is then the true share of the cell's time. Where they are narrower, cells
  * are made from buckets of equal length that are kept for each track, and for each block of 4, 16, 64 ... tracks that begins at
@@ -15,7 +16,9 @@
  *
  * Cost: about 2 ns a cell and 7 ns a span that is walked; a row of many tracks reads one block for most of them. Memory: at most 48 bytes
  * a span, and 48 KB, for each track and block with more than 256 spans; in all about 40 bytes a span where tracks have 1,000 spans, 30 at 2,500.
- * lod_update builds all anew: 40 to 70 ns a span.
+ * Making: 40 to 70 ns a span. lod_update extends what is there, to what would be made anew: from the first moment on that has changed, about 1 us a
+ * track of which something has, 2 ns one of which nothing has. All is made anew when the run has grown by half since the last time, and
+ * when a version of the scene was missed.
  * One thread at a time: queries keep scratch memory in the lod.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -33,9 +36,6 @@ struct lod_cell {
     uint8_t failure;  /* the show to mark, SHOW_NOTHING: none; the gravest of several */
     uint8_t taken;    /* of 255: part of the cell that is taken by any span; at least 1 when there is one */
 };
-
-/* Class down, stalled, hung, back-off, redone; of jobs' tracks also detection and the container's back-off. */
-bool lod_is_failure(unsigned show);
 
 struct lod *lod_create(const struct scene *, enum scene_set);
 void lod_update(struct lod *);

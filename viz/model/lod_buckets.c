@@ -84,9 +84,9 @@ struct part lod_part_of(struct lod *l, const struct block *b, const struct windo
 
 /* ---- reading ---- */
 
-void lod_read_alone(const struct part *p, unsigned width, struct lod_cell *cells)
+void lod_read_alone(const struct part *p, const struct window *w, struct lod_cell *cells)
 {
-    for (unsigned i = 0; i < width; i++) {
+    for (unsigned i = w->begin; i < w->end; i++) {
         uint32_t from = p->bounds[i], n = p->bounds[i + 1] - from;
         if (n == 1) {
             memcpy(&cells[i], &p->buckets[from], sizeof *cells);
@@ -98,10 +98,57 @@ void lod_read_alone(const struct part *p, unsigned width, struct lod_cell *cells
     }
 }
 
-/* Each part counts by its tracks, however many buckets it has in the cell. */
-void lod_read_parts(const struct part *parts, unsigned n_parts, unsigned width, struct lod_cell *cells)
+/* Blocks of one size with buckets of one width: without a branch a bucket; only where there is a failure it is looked for. */
+static inline __attribute__((always_inline)) void read_equal_of(const struct part *parts, unsigned n_parts, const struct window *w,
+                                                                struct lod_cell *cells)
 {
-    for (unsigned i = 0; i < width; i++) {
+    const uint32_t *bounds = parts->bounds;
+    const uint64_t *of[MOST_PARTS];
+    for (unsigned p = 0; p < n_parts; p++) of[p] = parts[p].buckets;
+    for (unsigned i = w->begin; i < w->end; i++) {
+        uint32_t from = bounds[i], to = bounds[i + 1];
+        uint64_t best = 0, both = UINT64_MAX, either = 0, sum = 0;
+        for (uint32_t k = from; k < to; k++)
+            for (unsigned p = 0; p < n_parts; p++) {
+                uint64_t x = of[p][k];
+                sum += x >> 56;
+                best = x > best ? x : best;
+                both &= x;
+                either |= x >> 56 ? x : 0;
+            }
+        if (!(best >> 56)) {
+            cells[i] = EMPTY;
+            continue;
+        }
+        struct joining j = {best, either & (JOB_AND_SHOW | MANY), both, (unsigned)sum, SHOW_NOTHING};
+        for (uint32_t k = from; (both & FAILURE) != FAILURE && k < to; k++)
+            for (unsigned p = 0; p < n_parts; p++) j.failure = graver(j.failure, (uint8_t)(of[p][k] >> 48));
+        cells[i] = cell_of_number(end_join(&j, n_parts * (to - from)));
+    }
+}
+
+/* Rows of so few tracks are many. */
+static void read_equal(const struct part *parts, unsigned n, const struct window *w, struct lod_cell *cells)
+{
+    switch (n) {
+    case 2: read_equal_of(parts, 2, w, cells); return;
+    case 3: read_equal_of(parts, 3, w, cells); return;
+    case 4: read_equal_of(parts, 4, w, cells); return;
+    default: read_equal_of(parts, n, w, cells);
+    }
+}
+
+static bool are_equal(const struct part *parts, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++)
+        if (parts[i].bounds != parts->bounds || parts[i].tracks != parts->tracks) return false;
+    return true;
+}
+
+/* Each part counts by its tracks, however many buckets it has in the cell. */
+static void read_unequal(const struct part *parts, unsigned n_parts, const struct window *w, struct lod_cell *cells)
+{
+    for (unsigned i = w->begin; i < w->end; i++) {
         struct joining j = begin_join();
         unsigned sum = 0, tracks = 0;
         for (unsigned p = 0; p < n_parts; p++) {
@@ -116,10 +163,16 @@ void lod_read_parts(const struct part *parts, unsigned n_parts, unsigned width, 
     }
 }
 
-void lod_read_into(const struct part *p, unsigned width, const struct sums *sums)
+void lod_read_parts(const struct part *parts, unsigned n_parts, const struct window *w, struct lod_cell *cells)
+{
+    if (are_equal(parts, n_parts)) read_equal(parts, n_parts, w, cells);
+    else read_unequal(parts, n_parts, w, cells);
+}
+
+void lod_read_into(const struct part *p, const struct window *w, const struct sums *sums)
 {
     struct sum *cells = sums->v + sums->leaves;
-    for (unsigned i = 0; i < width; i++) {
+    for (unsigned i = w->begin; i < w->end; i++) {
         uint32_t from = p->bounds[i], n = p->bounds[i + 1] - from;
         if (n == 0) continue;
         struct joining j = begin_join();

@@ -32,9 +32,10 @@ struct sum {
     uint8_t show, failure, many, any;
 };
 
+/* What is asked for: `width` cells, of which those of [begin, end) are made. Those of a block that is extended are equal whatever their begin. */
 struct window {
     int64_t from_ns, to_ns;
-    unsigned width;
+    unsigned width, begin, end;
     double scale; /* cells a ns */
 };
 
@@ -45,13 +46,25 @@ struct bounds {
     unsigned cap;
 };
 
+/* What was in a track when it was looked at last. */
+struct seen {
+    int64_t longest;   /* where jobs share the GPU, so that spans overlap: the longest so far; else 0 */
+    int64_t open_ns;   /* begin of the span without an end, of several the first; INT64_MAX: none */
+    int32_t open_job;
+    uint8_t open_show;
+};
+
 struct lod {
     const struct scene *scene;
     enum scene_set set;
-    int64_t finest_ns;        /* of a bucket */
+    int64_t finest_ns;            /* of a bucket */
     struct level level[MAX_LEVELS];
     unsigned n_levels;
-    int64_t *longest;         /* by track on which jobs share the GPU, so that spans overlap: the longest; else 0 */
+    struct seen *seen;            /* by track */
+    uint32_t n_tracks;
+    int64_t end_ns;               /* of the scene, when it was looked at last, and its version and generation */
+    uint64_t version, generation;
+    struct lod_cell cells[MOST_BUCKETS]; /* of a block that is being made */
     /* of the last query */
     struct bounds bounds[MAX_COARSER + 1];
     struct sum *sums;
@@ -145,10 +158,10 @@ struct sums {
     bool by_halves;
 };
 
-struct sums lod_sums_begin(struct lod *, uint32_t tracks, unsigned width);
+struct sums lod_sums_begin(struct lod *, uint32_t tracks, const struct window *);
 /* One track of several, or a shared one. */
 void lod_walk_into(const struct lod *, uint32_t track, const struct window *, const struct sums *);
-void lod_sums_end(const struct sums *, uint32_t tracks, unsigned width, struct lod_cell *);
+void lod_sums_end(const struct sums *, uint32_t tracks, const struct window *, struct lod_cell *);
 
 /* ---- lod_buckets.c: cells from buckets ---- */
 
@@ -162,9 +175,9 @@ struct part {
 /* Whether buckets are at most a cell wide. */
 bool lod_fits(const struct lod *, unsigned coarser, const struct window *);
 struct part lod_part_of(struct lod *, const struct block *, const struct window *, uint32_t tracks);
-void lod_read_alone(const struct part *, unsigned width, struct lod_cell *);
-void lod_read_parts(const struct part *, unsigned n_parts, unsigned width, struct lod_cell *);
-void lod_read_into(const struct part *, unsigned width, const struct sums *);
+void lod_read_alone(const struct part *, const struct window *, struct lod_cell *);
+void lod_read_parts(const struct part *, unsigned n_parts, const struct window *, struct lod_cell *);
+void lod_read_into(const struct part *, const struct window *, const struct sums *);
 /* Two buckets as one. */
 uint64_t lod_pair(uint64_t, uint64_t);
 

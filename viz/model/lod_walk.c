@@ -21,10 +21,13 @@ static inline bool clip(const struct lod *l, const struct window *w, const struc
     return true;
 }
 
-/* The first span that may reach into the window. */
-static uint32_t first_span(const struct lod *l, uint32_t track, int64_t from_ns)
+/* Cells from which spans are walked: one before those that are made, since a place is rounded. */
+static unsigned first_cell(const struct window *w) { return w->begin ? w->begin - 1 : 0; }
+
+/* The first span that may reach into these. */
+static uint32_t first_span(const struct lod *l, uint32_t track, const struct window *w)
 {
-    int64_t longest = l->longest[track];
+    int64_t longest = l->seen[track].longest, from_ns = w->from_ns + (int64_t)(first_cell(w) / w->scale);
     if (longest) return scene_seek(l->scene, l->set, track, from_ns < INT64_MIN + longest ? INT64_MIN : from_ns - longest);
     uint32_t i = scene_seek(l->scene, l->set, track, from_ns);
     return i ? i - 1 : 0;
@@ -39,7 +42,7 @@ struct filling {
 static inline void begin_cell(struct filling *f)
 {
     f->cell = EMPTY;
-    f->taken = 0;
+    f->taken = f->best = 0;
 }
 
 static inline void enter_cell(struct filling *f, unsigned weight, const struct scene_span *s)
@@ -77,16 +80,18 @@ void lod_walk_alone(const struct lod *l, uint32_t track, const struct window *w,
     const struct scene_track *t = &l->scene->tracks[l->set][track];
     const double scale = w->scale * 256;
     const int64_t end = (int64_t)w->width << 8;
-    int64_t at = 0, x1 = 0, to = w->from_ns;
+    int64_t at = first_cell(w), x1 = 0, to = w->from_ns;
     struct filling f;
     begin_cell(&f);
-    for (uint32_t i = first_span(l, track, w->from_ns); i < t->n && t->v[i].from_ns < w->to_ns; i++) {
+    for (uint32_t i = first_span(l, track, w); i < t->n && t->v[i].from_ns < w->to_ns; i++) {
         const struct scene_span *s = &t->v[i];
         int64_t x0 = s->from_ns <= w->from_ns ? 0 : s->from_ns == to ? x1 : (int64_t)((double)(s->from_ns - w->from_ns) * scale);
         to = end_of(l, s);
         if (to <= w->from_ns) continue;
         x1 = to >= w->to_ns ? end : (int64_t)((double)(to - w->from_ns) * scale);
         if (x0 >= end) x0 = end - 1;
+        if (x0 < at << 8) x0 = at << 8; /* of the first */
+        if (x1 < x0) continue;
         int64_t i0 = x0 >> 8, i1 = x1 >> 8;
         if (i0 > at) {
             cells[at] = end_cell(&f);
@@ -105,16 +110,17 @@ void lod_walk_alone(const struct lod *l, uint32_t track, const struct window *w,
         begin_cell(&f);
         if (i1 < w->width && (x1 & 255)) enter_cell(&f, (unsigned)(x1 & 255), s);
     }
-    if (at < w->width) {
+    if (at < w->end) {
         cells[at] = end_cell(&f);
-        fill(cells, (unsigned)at + 1, w->width, EMPTY);
+        fill(cells, (unsigned)at + 1, w->end, EMPTY);
     }
 }
 
 /* ---- several ---- */
 
-struct sums lod_sums_begin(struct lod *l, uint32_t tracks, unsigned width)
+struct sums lod_sums_begin(struct lod *l, uint32_t tracks, const struct window *w)
 {
+    unsigned width = w->width;
     bool by_halves = tracks > MANY_TRACKS;
     unsigned leaves = 1;
     while (leaves < width) leaves *= 2;
@@ -122,16 +128,17 @@ struct sums lod_sums_begin(struct lod *l, uint32_t tracks, unsigned width)
         l->cap_sums = 2 * leaves;
         l->sums = xreallocarray(l->sums, l->cap_sums, sizeof *l->sums);
     }
-    for (unsigned i = by_halves ? 0 : leaves; i < (by_halves ? 2 * leaves : leaves + width); i++) l->sums[i] = NO_SUM;
+    for (unsigned i = by_halves ? 0 : leaves + first_cell(w); i < (by_halves ? 2 * leaves : leaves + w->end); i++) l->sums[i] = NO_SUM;
     return (struct sums){l->sums, leaves, by_halves};
 }
 
-static void fill_sums(const struct sums *sums, unsigned from, unsigned to, float weight, const struct scene_span *s)
+/* By halves all of it is added, also before `first`: the order of additions at each place must not depend on that. */
+static void fill_sums(const struct sums *sums, unsigned first, unsigned from, unsigned to, float weight, const struct scene_span *s)
 {
     struct sum *v = sums->v;
     unsigned leaves = sums->leaves;
     if (!sums->by_halves) {
-        for (unsigned k = from; k < to; k++) add_span(&v[leaves + k], weight, s);
+        for (unsigned k = from > first ? from : first; k < to; k++) add_span(&v[leaves + k], weight, s);
         return;
     }
     for (unsigned a = from + leaves, b = to + leaves; a < b; a >>= 1, b >>= 1) {
@@ -144,20 +151,21 @@ void lod_walk_into(const struct lod *l, uint32_t track, const struct window *w, 
 {
     const struct scene_track *t = &l->scene->tracks[l->set][track];
     struct sum *cells = sums->v + sums->leaves;
-    for (uint32_t i = first_span(l, track, w->from_ns); i < t->n && t->v[i].from_ns < w->to_ns; i++) {
+    unsigned first = first_cell(w);
+    for (uint32_t i = first_span(l, track, w); i < t->n && t->v[i].from_ns < w->to_ns; i++) {
         const struct scene_span *s = &t->v[i];
-        float part = l->longest[track] ? (float)s->shares / 1000 : 1;
+        float part = l->seen[track].longest ? (float)s->shares / 1000 : 1;
         double x0, x1;
         if (!clip(l, w, s, &x0, &x1)) continue;
         unsigned i0 = (unsigned)x0, i1 = (unsigned)x1;
         if (i0 >= w->width) i0 = w->width - 1;
         if (i1 <= i0) {
-            add_span(&cells[i0], (float)(x1 - x0) * part, s);
+            if (i0 >= first) add_span(&cells[i0], (float)(x1 - x0) * part, s);
             continue;
         }
-        add_span(&cells[i0], (float)(i0 + 1 - x0) * part, s);
-        fill_sums(sums, i0 + 1, i1, part, s);
-        if (i1 < w->width && x1 > i1) add_span(&cells[i1], (float)(x1 - i1) * part, s);
+        if (i0 >= first) add_span(&cells[i0], (float)(i0 + 1 - x0) * part, s);
+        fill_sums(sums, first, i0 + 1, i1, part, s);
+        if (i1 >= first && i1 < w->width && x1 > i1) add_span(&cells[i1], (float)(x1 - i1) * part, s);
     }
 }
 
@@ -173,8 +181,8 @@ static void push_down(const struct sums *sums)
     }
 }
 
-void lod_sums_end(const struct sums *sums, uint32_t tracks, unsigned width, struct lod_cell *cells)
+void lod_sums_end(const struct sums *sums, uint32_t tracks, const struct window *w, struct lod_cell *cells)
 {
     if (sums->by_halves) push_down(sums);
-    for (unsigned i = 0; i < width; i++) cells[i] = cell_of(&sums->v[sums->leaves + i], 1 / (float)tracks);
+    for (unsigned i = w->begin; i < w->end; i++) cells[i] = cell_of(&sums->v[sums->leaves + i], 1 / (float)tracks);
 }

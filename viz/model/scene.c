@@ -84,12 +84,23 @@ static void take(struct builder *b, const struct record *x)
     array_push(&b->blocker_of, by);
 }
 
+/* Once a version, before the first change of it. */
+static void mark_unchanged(struct builder *b)
+{
+    struct scene *s = &b->scene;
+    if (b->marks_of == s->version + 1) return;
+    b->marks_of = s->version + 1;
+    for (int set = 0; set < N_SCENE_SETS; set++)
+        for (uint32_t t = 0; t < s->n_tracks[set]; t++) s->tracks[set][t].changed_ns = INT64_MAX;
+}
+
 /* False: nothing new. True and *again: a guessed cluster was too small. */
 static bool read_records(struct builder *b, bool *again)
 {
     struct record r;
     *again = false;
     if (!b->timeline || !timeline_next(b->timeline, &r)) return false;
+    mark_unchanged(b);
     tracks_shut(b);
     jobs_shut(b);
     do {
@@ -127,6 +138,16 @@ static void line(struct str *s, const char *text)
     if (text && *text) str_printf(s, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
 }
 
+/* Of a run that ended well and whose files are whole. */
+static void check_sums(struct builder *b, struct str *notes)
+{
+    struct str differ = {0};
+    bool whole = b->scene.run->state == RUN_COMPLETE && !notes->n;
+    if (whole && !scene_check(&b->scene, &differ))
+        str_printf(notes, "%s: what is shown does not add up to its tables; are all files of one run?\n%s", b->dir, str_text(&differ));
+    str_free(&differ);
+}
+
 static void write_notes(struct builder *b)
 {
     struct str s = {0};
@@ -143,6 +164,7 @@ static void write_notes(struct builder *b)
         str_printf(&s, "%s/timeline.bin: %llu records go back in time, or beyond all time; they are shown at the latest moment before\n",
                    b->dir, (unsigned long long)b->n_back);
     if (b->n_untold) str_printf(&s, "%s: more than %u spans; the rest is not shown\n", b->dir, (unsigned)MAX_SPANS);
+    check_sums(b, &s);
     free(b->scene.notes);
     b->scene.notes = s.n ? str_take(&s) : NULL;
 }
@@ -189,6 +211,7 @@ static void finish(struct builder *b)
     bool of_rows = b->jobs.n == 0 && (!b->timeline || !s->growing);
     s->has_timeline = b->timeline && (b->n_records || !timeline_damaged(b->timeline, NULL));
     s->has_gpus = s->has_timeline && s->run->record_level == RECORD_FULL;
+    mark_unchanged(b);
     tracks_shut(b);
     jobs_shut(b);
     if (of_rows) jobs_of_rows(b);
@@ -230,8 +253,9 @@ static void forget(struct builder *b)
     array_free(&b->holds);
     array_free(&b->spare);
     array_free(&b->opened);
-    array_free(&b->log);
     class_waits_free(&b->classes);
+    array_free(&b->show_changes);
+    array_free(&b->job_changes);
     array_free(&b->events);
     array_free(&b->blocker_of);
     blockers_free(&b->blockers);
@@ -245,7 +269,8 @@ static void forget(struct builder *b)
     free(b->timeline_note);
     free(s->by_job);
     arena_free(&b->arena);
-    struct builder kept = {.scene = {.run = s->run, .notes = s->notes, .growing = s->growing, .version = s->version},
+    struct builder kept = {.scene = {.run = s->run, .notes = s->notes, .growing = s->growing, .version = s->version,
+                                     .generation = s->generation + 1},
                            .dir = b->dir, .run_notes = b->run_notes, .title = b->title, .manifest = b->manifest, .rows = b->rows};
     *b = kept;
 }

@@ -22,7 +22,8 @@
  * reason that took most of it (`shares` is the class + 1); scene_wait_at tells the moments. Runs of before do not name the class (`shares` is
  * QUEUE_UNTOLD), nor do runs without a timeline.
  * The integral of a show over all GPU tracks equals the ledger's: held activities and down exactly, cell by cell; work and redone
- * together the ledger's class work; what is left of the existing GPUs is idle. scene_check tells where it does not.
+ * together the ledger's class work; what is left of the existing GPUs is idle. scene_check tells where it does not; a run
+ * that ended well is checked when it is opened, and `notes` says so.
  * What a job uses of a shared Ray cluster (ray_cluster "shared") is the job's; the rest of its pods, of no job, shows idle_pod.
  *
  * Level of detail of the run: --record full has all; --record jobs has no GPU tracks (`has_gpus` false) and job tracks from
@@ -64,6 +65,7 @@ enum { QUEUE_UNTOLD = UINT16_MAX };
 struct scene_track {
     struct scene_span *v;
     uint32_t n, cap;
+    int64_t changed_ns; /* spans that begin before are those of the last version, but for one without an end; INT64_MAX: all are */
 };
 
 enum scene_set { SCENE_GPUS, SCENE_JOBS, N_SCENE_SETS };
@@ -104,7 +106,8 @@ struct scene {
     int32_t *blockers;              /* by event: the job that let its job go on, or took its GPUs (study/blocker.h); NO_JOB: none known */
     uint32_t *by_job;               /* indices of events, job by job */
     uint32_t n_nodes, n_racks, n_jobs, n_events;
-    uint64_t n_spans, version;      /* of GPU and job tracks; version: grows with each change */
+    uint64_t n_spans, version;      /* of GPU and job tracks; version: grows by 1 with each change */
+    uint64_t generation;            /* grows when all was read anew, since a guess of the cluster was too small */
 };
 
 struct scene *scene_open(const char *dir, char **err);

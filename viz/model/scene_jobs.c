@@ -53,10 +53,23 @@ static void flush(struct builder *b, int32_t job, int64_t to_ns, unsigned show)
     n->since_ns = to_ns;
 }
 
+static bool waits(unsigned show) { return show >= SHOW_WAIT && show < N_SHOWS; }
+
+/* From a moment on the job shows something else. */
+static void change_job(struct builder *b, int32_t job, int64_t ns, unsigned from, unsigned to)
+{
+    struct job_now *n = &b->job_now.v[job];
+    struct job_change c = {ns, (waits(to) ? b->jobs.v[job].gpu_shares : 0) - n->told_shares, (int8_t)(waits(to) - waits(from)),
+                           (int8_t)((to < SHOW_WAIT) - (from < SHOW_WAIT))};
+    n->told_shares += c.shares;
+    if (c.shares || c.waits || c.runs) array_push(&b->job_changes, c);
+}
+
 static void enter(struct builder *b, int32_t job, unsigned show, uint16_t queue)
 {
     struct job_now *n = &b->job_now.v[job];
     flush(b, job, b->now_ns, n->show);
+    change_job(b, job, b->now_ns, n->show, show);
     n->since_ns = b->now_ns;
     n->show = (uint8_t)show;
     n->queue = queue;
@@ -304,11 +317,14 @@ static unsigned most_of_row(const struct builder *b, const struct scene_job *j, 
 
 static void tell_queue(struct builder *b, uint32_t i)
 {
-    const struct scene_track *t = track_of(b, (int32_t)i);
+    struct scene_track *t = track_of(b, (int32_t)i);
     for (uint32_t k = 0; k < t->n; k++) {
         struct scene_span *p = &t->v[k];
-        if (p->shares == QUEUE_UNTOLD) p->show = (uint8_t)(SHOW_WAIT + most_of_row(b, &b->jobs.v[i], t));
-        else if (p->shares) p->show = (uint8_t)(SHOW_WAIT + most_of_span(b, p));
+        if (!p->shares) continue;
+        unsigned show = SHOW_WAIT + (p->shares == QUEUE_UNTOLD ? most_of_row(b, &b->jobs.v[i], t) : most_of_span(b, p));
+        if (p->show == show) continue;
+        p->show = (uint8_t)show;
+        track_mark(t, p->from_ns);
     }
 }
 
@@ -385,6 +401,14 @@ static unsigned greatest_wait(const struct job_row *r)
     return most;
 }
 
+static void span_of_row(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns, unsigned show)
+{
+    if (from_ns >= to_ns) return;
+    push(b, job, from_ns, to_ns, show);
+    change_job(b, job, from_ns, SHOW_NOTHING, show);
+    change_job(b, job, to_ns, show, SHOW_NOTHING);
+}
+
 static void job_of_row(struct builder *b, const struct job_row *r)
 {
     int32_t i = (int32_t)b->jobs.n;
@@ -399,8 +423,8 @@ static void job_of_row(struct builder *b, const struct job_row *r)
     j->started_ns = r->started_ns;
     j->finished_ns = r->finished_ns;
     n->queue = QUEUE_UNTOLD;
-    push(b, i, r->submit_ns, started, SHOW_WAIT + greatest_wait(r));
-    push(b, i, started, end, SHOW_WORK);
+    span_of_row(b, i, r->submit_ns, started, SHOW_WAIT + greatest_wait(r));
+    span_of_row(b, i, started, end, SHOW_WORK);
 }
 
 void jobs_of_rows(struct builder *b)

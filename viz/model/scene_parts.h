@@ -27,11 +27,16 @@ enum { NO_HOLD = UINT32_MAX, MAX_GUESSED_GPUS = 1 << 17, MAX_SPANS = 1 << 27 };
 /* Times beyond are taken as this one (about 146 years), so that sums and differences of times cannot overflow. */
 #define LATEST_NS (INT64_MAX / 2)
 
-/* A time in which an allocation group did one thing, for curves. */
-struct held_interval {
-    int64_t from_ns, to_ns;
+/* For curves: from a moment on so many shares show something else (SHOW_NOTHING: nobody holds them), or so many more jobs wait, run.
+ * Mostly in order of time; what turns out to have been something else is told by changes that lie back. */
+struct show_change {
+    int64_t ns;
     int32_t shares;
-    uint8_t show;
+    uint8_t from, to;
+};
+struct job_change {
+    int64_t ns, shares; /* that are waited for */
+    int8_t waits, runs;
 };
 
 struct hold_gpu { uint32_t track; uint16_t shares; };
@@ -42,7 +47,7 @@ struct hold {
     int64_t since_ns, shares;
     int32_t job;
     uint32_t next, prev;       /* of its job */
-    uint8_t show, activity, cause;
+    uint8_t show, activity, cause, told; /* told: what it shows since since_ns, by the changes so far */
     ARRAY(struct hold_gpu) gpus;
 };
 
@@ -59,6 +64,7 @@ struct job_now {
     int64_t segment_ns;        /* its ranks step, or write a checkpoint, since */
     int64_t until_ns;          /* they stopped last; -1: never */
     int64_t step, high;        /* where it is, and the farthest it was */
+    int64_t told_shares;       /* that it waits for, by the changes so far */
     uint32_t first_hold;
     uint8_t show, cause;       /* show SHOW_NOTHING: not submitted, or ended */
     uint16_t queue;            /* as scene_span's `shares` */
@@ -92,7 +98,8 @@ struct builder {
     ARRAY(uint32_t) spare;     /* holds that are free */
     ARRAY(uint32_t) opened;    /* GPU tracks that have a span with OPEN_END, once a span */
     struct class_waits classes;
-    ARRAY(struct held_interval) log;
+    ARRAY(struct show_change) show_changes;
+    ARRAY(struct job_change) job_changes;
     ARRAY(struct record) events;
     ARRAY(int32_t) blocker_of; /* by event */
     struct blockers blockers;
@@ -103,7 +110,7 @@ struct builder {
     struct groups_now *groups;
     uint32_t n_groups, cap_job_tracks;
     uint32_t guessed_nodes, guessed_gpus; /* a node, where there is no scenario */
-    uint64_t closed_spans;
+    uint64_t closed_spans, marks_of; /* marks_of: the version that `changed_ns` of tracks is being made for */
 };
 
 static inline struct builder *builder_of(const struct scene *s) { return (struct builder *)(uintptr_t)s; }
@@ -121,6 +128,7 @@ void tracks_turn(struct builder *, int32_t job, int64_t from_ns, int64_t to_ns, 
 void tracks_open(struct builder *);  /* spans without an end enter */
 void tracks_shut(struct builder *);  /* and leave */
 void track_push(struct builder *, struct scene_track *, const struct scene_span *);
+static inline void track_mark(struct scene_track *t, int64_t ns) { if (ns < t->changed_ns) t->changed_ns = ns; }
 void track_cut_open(struct scene_track *);
 
 /* scene_jobs.c: what jobs go through. */

@@ -32,6 +32,7 @@ static void track_insert(struct scene_track *t, const struct scene_span *s)
 
 void track_push(struct builder *b, struct scene_track *t, const struct scene_span *s)
 {
+    track_mark(t, s->from_ns);
     if (s->to_ns == OPEN_END) {
         track_insert(t, s);
         return;
@@ -55,6 +56,11 @@ void track_cut_open(struct scene_track *t)
     if (i == 0) return;
     memmove(t->v + i - 1, t->v + i, (t->n - i) * sizeof *t->v);
     t->n--;
+}
+
+static void change_show(struct builder *b, int64_t ns, int64_t shares, unsigned from, unsigned to)
+{
+    if (shares && from != to) array_push(&b->show_changes, (struct show_change){ns, (int32_t)shares, (uint8_t)from, (uint8_t)to});
 }
 
 /* ---- nodes that are down ---- */
@@ -81,10 +87,9 @@ static void settle_down(struct builder *b, uint32_t track)
     unsigned show = b->node_show[g->node];
     unsigned down = show == SHOW_NOTHING ? 0 : 1000u - g->held;
     if (down == g->down && (!down || show == g->down_show)) return;
-    if (g->down && b->now_ns > g->down_since_ns) {
-        push_down(b, track, b->now_ns);
-        array_push(&b->log, (struct held_interval){g->down_since_ns, b->now_ns, (int32_t)g->down, (uint8_t)g->down_show});
-    }
+    if (g->down && b->now_ns > g->down_since_ns) push_down(b, track, b->now_ns);
+    if (g->down) change_show(b, b->now_ns, g->down, g->down_show, SHOW_NOTHING);
+    if (down) change_show(b, b->now_ns, down, SHOW_NOTHING, show);
     g->down = down & 0x7ff;
     g->down_show = (down ? show : SHOW_NOTHING) & 0xff;
     g->down_since_ns = b->now_ns;
@@ -148,7 +153,7 @@ static struct hold *make(struct builder *b, const struct record *r)
     h->job = builder_has_job(b, r->job) ? r->job : NO_JOB;
     h->since_ns = b->now_ns;
     h->shares = 0;
-    h->show = SHOW_NOTHING;
+    h->show = h->told = SHOW_NOTHING;
     h->activity = h->cause = 0;
     link_in(b, i);
     hmap_put_u64(&b->hold_of, h->key, i);
@@ -164,14 +169,19 @@ static void push_held(struct builder *b, const struct hold *h, int64_t from_ns, 
     }
 }
 
+/* What it shows since since_ns. */
+static void tell(struct builder *b, struct hold *h, unsigned show)
+{
+    change_show(b, h->since_ns, h->shares, h->told, show);
+    h->told = (uint8_t)show;
+}
+
 /* What it did up to `to` is over. */
 static void flush(struct builder *b, struct hold *h, int64_t to_ns, unsigned show)
 {
     if (to_ns <= h->since_ns) return;
-    if (show != SHOW_NOTHING && h->shares) {
-        push_held(b, h, h->since_ns, to_ns, show);
-        array_push(&b->log, (struct held_interval){h->since_ns, to_ns, (int32_t)h->shares, (uint8_t)show});
-    }
+    tell(b, h, show);
+    if (show != SHOW_NOTHING && h->shares) push_held(b, h, h->since_ns, to_ns, show);
     h->since_ns = to_ns;
 }
 
@@ -198,6 +208,7 @@ static bool lend(struct builder *b, uint32_t track, int32_t shares)
         flush(b, pool, b->now_ns, pool->show);
         g->shares = (uint16_t)(g->shares - shares);
         pool->shares -= shares;
+        change_show(b, pool->since_ns, shares, pool->told, SHOW_NOTHING);
         return true;
     }
     return false;
@@ -213,6 +224,7 @@ static void add_gpu(struct builder *b, struct hold *h, uint32_t track, uint32_t 
             return;
         }
         array_push(&h->gpus, (struct hold_gpu){track, (uint16_t)shares});
+        change_show(b, h->since_ns, shares, SHOW_NOTHING, h->told);
         h->shares += shares;
         return;
     }
@@ -224,6 +236,7 @@ static void add_gpu(struct builder *b, struct hold *h, uint32_t track, uint32_t 
     if (is_pool(h)) g->pool = (uint32_t)(h - b->holds.v);
     settle_down(b, track);
     array_push(&h->gpus, (struct hold_gpu){track, (uint16_t)shares});
+    change_show(b, h->since_ns, shares, SHOW_NOTHING, h->told);
     h->shares += shares;
 }
 
@@ -315,6 +328,7 @@ static void on_freed(struct builder *b, const struct record *r)
     if (!h) return;
     flush(b, h, b->now_ns, h->show);
     for (size_t i = 0; i < h->gpus.n; i++) let_go(b, h, &h->gpus.v[i]);
+    tell(b, h, SHOW_NOTHING);
     array_clear(&h->gpus);
     h->show = SHOW_NOTHING;
     uint32_t index = (uint32_t)(h - b->holds.v);
@@ -353,9 +367,10 @@ void tracks_turn(struct builder *b, int32_t job, int64_t from_ns, int64_t to_ns,
 
 /* ---- the end of a reading ---- */
 
-static void open_hold(struct builder *b, const struct hold *h)
+static void open_hold(struct builder *b, struct hold *h)
 {
     bool growing = b->scene.growing;
+    tell(b, h, h->show);
     if (h->show == SHOW_NOTHING || h->since_ns >= b->scene.end_ns) return;
     push_held(b, h, h->since_ns, growing ? OPEN_END : b->scene.end_ns, h->show);
     for (size_t i = 0; growing && i < h->gpus.n; i++) array_push(&b->opened, h->gpus.v[i].track);

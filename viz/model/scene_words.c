@@ -122,7 +122,7 @@ static void on_condition(const struct scene *s, const struct record *r, struct s
 static void range(const char *what, const struct record *r, struct str *out)
 {
     str_printf(out, "%s %u", what, r->subject);
-    if (r->a > 1) str_printf(out, " to %lld", (long long)r->subject + r->a - 1);
+    if (r->a > 1 && r->a <= UINT32_MAX) str_printf(out, " to %lld", (long long)r->subject + r->a - 1);
     str_append(out, ": ");
 }
 
@@ -131,7 +131,7 @@ static void on_pod(const struct scene *s, const struct record *r, struct str *ou
     unsigned state = r->code & 0xff, role = r->code >> 8;
     range("pod", r, out);
     str_append(out, state < N_POD_STATES ? pod_state_table[state].name : "?");
-    if (state == POD_IS_PENDING && role < N_POD_ROLES) str_printf(out, ", %s %lld", role_names[role], (long long)r->subject + r->b);
+    if (state == POD_IS_PENDING && role < N_POD_ROLES && r->b >= 0 && r->b <= UINT32_MAX) str_printf(out, ", %s %lld", role_names[role], (long long)r->subject + r->b);
     if (state == POD_IS_SCHEDULED || state == POD_IS_PULLING || state == POD_IS_STARTING)
         str_printf(out, " on node %s", node_of(s, (uint32_t)r->b));
     if (state == POD_IS_READY && r->b) str_printf(out, ", restarted %lld times", (long long)r->b);

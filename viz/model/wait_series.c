@@ -149,11 +149,6 @@ double wait_series_most(const struct wait_series *w)
     return (double)w->most;
 }
 
-__int128 wait_series_integral(const struct wait_series *w, unsigned reason, int64_t from, int64_t to)
-{
-    return integral_until(w, reason, to) - integral_until(w, reason, from);
-}
-
 void wait_series_columns(const struct wait_series *w, unsigned reason, int64_t from, int64_t to, unsigned n, struct curve_column *col)
 {
     __int128 before = integral_until(w, reason, from);

@@ -2,7 +2,6 @@
  *
  *     struct wait_series *w = wait_series_create(scene);
  *     wait_series_columns(w, WAIT_QUOTA, from, to, 1200, col);
- *     int64_t total = wait_series_integral(w, WAIT_QUOTA, from, to);     // job-ns
  *     wait_series_destroy(w);
  *
  * From the job tracks: a job counts from the begin of a wait to its end; in a queue by what its class waits for from moment to moment
@@ -23,6 +22,5 @@ void wait_series_destroy(struct wait_series *);
 double wait_series_at(const struct wait_series *, unsigned reason, int64_t ns);
 double wait_series_most(const struct wait_series *); /* jobs that waited at once, for whatever */
 void wait_series_columns(const struct wait_series *, unsigned reason, int64_t from_ns, int64_t to_ns, unsigned n, struct curve_column *); /* means only */
-__int128 wait_series_integral(const struct wait_series *, unsigned reason, int64_t from_ns, int64_t to_ns);
 
 #endif

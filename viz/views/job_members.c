@@ -23,12 +23,6 @@ const char *member_state_name(bool actors, unsigned state)
     return state < N_POD_STATES ? pod_state_table[state].name : "not there yet";
 }
 
-const char *member_state_help(bool actors, unsigned state)
-{
-    if (actors) return state < N_ACTOR_STATES ? actor_state_table[state].help : "";
-    return state < N_POD_STATES ? pod_state_table[state].help : "";
-}
-
 unsigned member_show(bool actors, unsigned state)
 {
     static const uint8_t pods[N_POD_STATES] = {
@@ -101,7 +95,7 @@ static void take(struct job_members *m, const struct record *r, uint32_t number)
     m->states[x->first + x->n++] = (struct member_state){r->time_ns, r->b, (uint8_t)state};
     if (m->actors || state != POD_IS_PENDING) return;
     x->role = (uint8_t)(r->code >> 8);
-    x->index = (uint32_t)(number + r->b);
+    x->index = (uint32_t)((uint64_t)number + (uint64_t)r->b);
 }
 
 static int by_place(const void *x, const void *y)

@@ -56,7 +56,6 @@ struct member_now job_member_at(const struct job_members *, const struct job_mem
 
 /* Names of what is told, and the show that it looks like; SHOW_NOTHING: it is gone. */
 const char *member_state_name(bool actors, unsigned state);
-const char *member_state_help(bool actors, unsigned state);
 unsigned member_show(bool actors, unsigned state);
 /* Failures and what is like them, which must be seen however few they are. */
 bool member_is_ill(bool actors, unsigned state);

@@ -22,7 +22,7 @@
 #define KUEUE_TRIED     8  /* (pod set, group) pairs whose next flavor is remembered, ... */
 #define KUEUE_TRIED_MAX 15 /* ... up to this flavor of the group; beyond it the search begins anew */
 
-enum workload_state { WORKLOAD_FREE, WORKLOAD_PENDING, WORKLOAD_HELD, WORKLOAD_ADMITTED, WORKLOAD_EVICTED };
+enum workload_state { WORKLOAD_FREE, WORKLOAD_PENDING, WORKLOAD_ADMITTED, WORKLOAD_EVICTED };
 
 struct workload {
     uint64_t uid, owner;

@@ -187,17 +187,14 @@ static bool fits_now(struct kueue *k, const struct entry *e)
 }
 
 struct kueue_outcome workload_evict(struct kueue *k, uint32_t workload, enum kueue_reason reason, uint32_t by,
-                                    int64_t now_ns, bool order_by_eviction)
+                                    int64_t now_ns)
 {
     struct workload *w = &k->workloads.v[workload];
     assert(w->state == WORKLOAD_ADMITTED);
     w->state = WORKLOAD_EVICTED;
     /* Without priority sorting its preemptor must stay ahead of it: workload.Ordering adds 1 ms to the eviction. */
     bool behind = reason == KUEUE_IN_COHORT_RECLAIM_WHILE_BORROWING && !k->options.priority_sorting;
-    if (behind)
-        w->order_ns = kueue_grain(k, now_ns) + 1000000;
-    else if (order_by_eviction)
-        w->order_ns = kueue_grain(k, now_ns);
+    if (behind) w->order_ns = kueue_grain(k, now_ns) + 1000000;
     tree_set_dirty(k, k->queues.v[k->shapes.v[w->shape].queue].tree, true);
     return (struct kueue_outcome){
         .kind = KUEUE_EVICT, .reason = reason, .workload = workload, .by = by, .owner = w->owner};
@@ -212,7 +209,7 @@ static bool issue_preemptions(struct kueue *k, struct entry *e, int64_t now_ns)
         k->workloads.v[t.workload].victim = true;
         array_push(&k->victims, t.workload);
         if (k->workloads.v[t.workload].state == WORKLOAD_EVICTED) continue;
-        array_push(&k->outcomes, workload_evict(k, t.workload, t.reason, e->workload, now_ns, false));
+        array_push(&k->outcomes, workload_evict(k, t.workload, t.reason, e->workload, now_ns));
         k->cycle.evicted++;
         any = true;
     }

@@ -19,6 +19,6 @@ void cycle_run(struct kueue *k, int64_t now_ns);
 
 /* Marks a workload that holds quota as evicted and reports it in `outcomes`. */
 struct kueue_outcome workload_evict(struct kueue *k, uint32_t workload, enum kueue_reason reason, uint32_t by,
-                                    int64_t now_ns, bool order_by_eviction);
+                                    int64_t now_ns);
 
 #endif

@@ -183,7 +183,7 @@ static void drain(struct kueue *k, struct cluster_queue *q, int64_t now_ns)
     for (size_t b = 0; b < q->admitted.n; b++)
         for (uint32_t i = q->admitted.v[b].first; i != KUEUE_NONE; i = k->workloads.v[i].next) {
             if (k->workloads.v[i].state != WORKLOAD_ADMITTED) continue;
-            array_push(&k->drained_outcomes, workload_evict(k, i, KUEUE_QUEUE_STOPPED, KUEUE_NONE, now_ns, false));
+            array_push(&k->drained_outcomes, workload_evict(k, i, KUEUE_QUEUE_STOPPED, KUEUE_NONE, now_ns));
         }
 }
 
@@ -334,26 +334,12 @@ void kueue_finish(struct kueue *k, uint32_t workload, int64_t now_ns)
     array_push(&k->free_workloads, workload);
 }
 
-void kueue_evict(struct kueue *k, uint32_t workload, int64_t now_ns, bool order_by_eviction)
-{
-    workload_evict(k, workload, KUEUE_OK, KUEUE_NONE, now_ns, order_by_eviction);
-}
-
-void kueue_release(struct kueue *k, uint32_t workload, int64_t now_ns, bool hold)
+void kueue_release(struct kueue *k, uint32_t workload, int64_t now_ns)
 {
     struct workload *w = &k->workloads.v[workload];
     assert(w->state == WORKLOAD_EVICTED);
     free_quota(k, workload, now_ns);
     w->reason = KUEUE_WAITS_ORDER;
-    if (hold)
-        w->state = WORKLOAD_HELD;
-    else
-        queue_push(k, workload);
-}
-
-void kueue_unhold(struct kueue *k, uint32_t workload)
-{
-    assert(k->workloads.v[workload].state == WORKLOAD_HELD);
     queue_push(k, workload);
 }
 
@@ -401,7 +387,6 @@ const char *kueue_reason_name(enum kueue_reason reason)
         [KUEUE_QUEUE_STOPPED] = "ClusterQueueStopped",
         [KUEUE_WAITS_ORDER] = "behind the head of its queue",
         [KUEUE_WAITS_STOPPED] = "the queue is stopped",
-        [KUEUE_WAITS_HOLD] = "requeue back-off",
         [KUEUE_NO_RESOURCE] = "the queue has no quota for a requested resource",
         [KUEUE_NO_MATCHING_FLAVOR] = "no flavor matches the node selector and tolerations",
         [KUEUE_EXCEEDS_MAXIMUM] = "exceeds the maximum quota of the queue",
@@ -417,7 +402,6 @@ const char *kueue_reason_name(enum kueue_reason reason)
 enum kueue_reason kueue_wait_reason(const struct kueue *k, uint32_t workload)
 {
     const struct workload *w = &k->workloads.v[workload];
-    if (w->state == WORKLOAD_HELD) return KUEUE_WAITS_HOLD;
     if (w->state != WORKLOAD_PENDING) return KUEUE_OK;
     return k->queues.v[k->shapes.v[w->shape].queue].config.stop == KUEUE_RUN ? w->reason : KUEUE_WAITS_STOPPED;
 }

@@ -41,7 +41,7 @@
  *   partial  a pod set with a minimum is cut down by bisection when neither the full size nor preemption for it works
  *                                                                                    flavorassigner/podset_reducer.go
  * Not here yet, each an addition: fair sharing (another order of heads and of victims), topology (another test beside
- * the quota), waitForPodsReady (kueue_evict and a later kueue_release do its decisions), admission checks.
+ * the quota), waitForPodsReady, admission checks.
  *
  * Quantities are int64 in any unit per resource (milli-GPU, milli-CPU, bytes). Times are int64 ns since any epoch.
  * Kubernetes keeps creation, reservation and eviction times in whole seconds; .time_grain_ns says so, and ties go to
@@ -160,14 +160,8 @@ uint32_t kueue_submit(struct kueue *k, uint32_t shape, uint64_t uid, int64_t cre
 /* Succeeded, failed or deleted, in any state. Frees quota and id. */
 void kueue_finish(struct kueue *k, uint32_t workload, int64_t now_ns);
 
-/* An eviction that Kueue's scheduler did not decide (pods not ready, deactivated, admission check). The quota stays
- * taken until kueue_release. `order_by_eviction`: the workload queues with the eviction's time from now on. */
-void kueue_evict(struct kueue *k, uint32_t workload, int64_t now_ns, bool order_by_eviction);
-
-/* The evicted workload has let go of its quota. It is pending again, active at once unless `hold` (a back-off runs:
- * kueue_unhold ends it). */
-void kueue_release(struct kueue *k, uint32_t workload, int64_t now_ns, bool hold);
-void kueue_unhold(struct kueue *k, uint32_t workload);
+/* The evicted workload has let go of its quota. It is pending again, and active at once. */
+void kueue_release(struct kueue *k, uint32_t workload, int64_t now_ns);
 
 /* ---- cycles ---- */
 
@@ -183,7 +177,6 @@ enum kueue_reason {
     /* of a wait */
     KUEUE_WAITS_ORDER,         /* not looked at: behind its queue's head */
     KUEUE_WAITS_STOPPED,       /* the queue is on hold */
-    KUEUE_WAITS_HOLD,          /* the caller's back-off */
     KUEUE_NO_RESOURCE,         /* no group of the queue covers a requested resource */
     KUEUE_NO_MATCHING_FLAVOR,  /* node selector or taints exclude every flavor */
     KUEUE_EXCEEDS_MAXIMUM,     /* more than the queue can ever get: never admitted */

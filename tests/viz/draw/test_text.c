@@ -32,7 +32,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* DejaVu Sans 2.37: 2,048 units an em; digits are 1,303 wide, the space 651, H 1,540 and 1,493 high ("hmtx", "glyf" tables). */
+/* DejaVu Sans 2.37: 2,048 units an em; digits are 1,303 wide, the space 651, H 1,540 ("hmtx" table). */
 static void advances_are_the_fonts(void **state)
 {
     const struct text_engine *t = *state;
@@ -40,7 +40,6 @@ static void advances_are_the_fonts(void **state)
     for (char c = '0'; c <= '9'; c++) assert_true(fabsf(text_width(t, FACE_SANS, 512, (char[]){c, 0}) - 1303 / 4.0f) < 1e-3f);
     assert_true(fabsf(text_width(t, FACE_SANS, 512, " ") - 651 / 4.0f) < 1e-3f);
     assert_true(fabsf(text_width(t, FACE_SANS, 512, "H") - 1540 / 4.0f) < 1e-3f);
-    assert_true(fabsf(text_cap_height(t, FACE_SANS, 512) - 1493 / 4.0f) < 1e-3f);
     assert_true(fabsf(text_width(t, FACE_MONO, 12, "i") - text_width(t, FACE_MONO, 12, "W")) < 1e-6f);
     assert_true(text_width(t, FACE_BOLD, 12, "Wait") > text_width(t, FACE_SANS, 12, "Wait"));
 }

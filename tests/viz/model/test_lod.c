@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "tests/viz/model/runs.h"
-#include "viz/model/lod.h"
+#include "viz/model/lod_parts.h"
 
 enum { MOST_WIDTH = 2000 };
 
@@ -39,7 +39,7 @@ static double look_at_spans(const struct scene *s, enum scene_set set, const str
             int64_t from = v->from_ns > q->from ? v->from_ns : q->from, to = scene_to(s, v) < q->to ? scene_to(s, v) : q->to;
             if (from >= to) continue;
             sum += (double)(to - from) * scale * (set == SCENE_JOBS ? 1 : v->shares / 1000.0);
-            if (!lod_is_failure(v->show)) continue;
+            if (failure_of(v->show) == SHOW_NOTHING) continue;
             int64_t a = (int64_t)((double)(from - q->from) * scale) - 1, b = (int64_t)((double)(to - q->from) * scale) + 1, seen = 0;
             for (int64_t c = a < 0 ? 0 : a; c <= b && c < q->width; c++) seen += cells[c].failure != SHOW_NOTHING;
             if (!seen) fail_msg("track %u, span %u (%s) is not seen from %lld to %lld, width %u", t, i, show_name(v->show),

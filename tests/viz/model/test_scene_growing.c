@@ -1,5 +1,5 @@
-/* test_scene_growing.c - a scene that follows a run equals one that is opened later, wherever it was looked at in between; and no file, however
- * broken, is worse than a note.
+/* test_scene_growing.c - a scene that follows a run equals one that is opened later, wherever it was looked at in between, and so do its levels of
+ * detail and its curves, which were only extended; and no file, however broken, is worse than a note.
  *
  * A run that grows is played by copying prefixes of a finished one, cut at any byte, as a process that is killed or still writing leaves them.
  *
@@ -124,6 +124,75 @@ static void assert_equal_scenes(const struct scene *a, const struct scene *b)
     assert_string_equal(a->notes ? a->notes : "", b->notes ? b->notes : "");
 }
 
+/* ---- equal levels of detail and curves, looked at anywhere ---- */
+
+struct views {
+    struct lod *lod[N_SCENE_SETS];
+    struct curves *curves;
+};
+
+static struct views views_of(const struct scene *s)
+{
+    struct views v = {.curves = curves_create(s)};
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++) v.lod[set] = lod_create(s, set);
+    return v;
+}
+
+static void views_update(const struct views *v)
+{
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++) lod_update(v->lod[set]);
+    curves_update(v->curves);
+}
+
+static void views_free(struct views *v)
+{
+    for (enum scene_set set = 0; set < N_SCENE_SETS; set++) lod_destroy(v->lod[set]);
+    curves_destroy(v->curves);
+}
+
+static void assert_equal_rows(const struct scene *s, enum scene_set set, const struct lod *a, const struct lod *b, uint64_t *x)
+{
+    enum { WIDTH = 1000 };
+    struct lod_cell p[WIDTH], q[WIDTH];
+    if (!s->n_tracks[set]) return;
+    uint32_t first = (uint32_t)draw(x, s->n_tracks[set]), n = 1 + (uint32_t)draw(x, 1 + draw(x, s->n_tracks[set]));
+    unsigned width = 1 + (unsigned)draw(x, WIDTH);
+    int64_t length = (s->end_ns >> draw(x, 12)) + 1, from = draw(x, 2) ? s->end_ns - length : (int64_t)draw(x, (uint64_t)s->end_ns);
+    lod_row(a, first, n, from, from + length, width, p);
+    lod_row(b, first, n, from, from + length, width, q);
+    for (unsigned i = 0; i < width; i++)
+        if (memcmp(&p[i], &q[i], sizeof p[i]))
+            fail_msg("set %d, tracks %u + %u, from %lld for %lld: cell %u of %u differs: show %u/%u, taken %u/%u, job %d/%d", (int)set, first, n,
+                     (long long)from, (long long)length, i, width, p[i].show, q[i].show, p[i].taken, q[i].taken, p[i].job, q[i].job);
+}
+
+static void assert_equal_curves(const struct scene *s, const struct curves *a, const struct curves *b, uint64_t *x)
+{
+    enum { COLUMNS = 40 };
+    struct curve_column p[COLUMNS], q[COLUMNS];
+    int64_t length = (s->end_ns >> draw(x, 8)) + 1, from = draw(x, 2) ? s->end_ns - length / 2 : (int64_t)draw(x, (uint64_t)s->end_ns);
+    for (unsigned id = 0; id < N_CURVES; id++) {
+        assert_int_equal(curve_known(a, id), curve_known(b, id));
+        curve_columns(a, id, from, from + length, COLUMNS, p);
+        curve_columns(b, id, from, from + length, COLUMNS, q);
+        assert_memory_equal(p, q, sizeof p);
+        assert_true(curve_most(a, id) == curve_most(b, id));
+        assert_int_equal(curve_above(a, id, curve_most(a, id) / 2, from), curve_above(b, id, curve_most(a, id) / 2, from));
+        assert_true(curve_integral(a, id, from, from + length) == curve_integral(b, id, from, from + length));
+    }
+}
+
+/* Those that were extended, and those made now of the same scene. */
+static void assert_equal_views(const struct scene *s, const struct views *v, uint64_t *x)
+{
+    enum { QUESTIONS = 60 };
+    struct views made = views_of(s);
+    for (int i = 0; i < QUESTIONS; i++)
+        for (enum scene_set set = 0; set < N_SCENE_SETS; set++) assert_equal_rows(s, set, v->lod[set], made.lod[set], x);
+    for (int i = 0; i < 5; i++) assert_equal_curves(s, v->curves, made.curves, x);
+    views_free(&made);
+}
+
 /* ---- growing ---- */
 
 struct play {
@@ -172,8 +241,7 @@ static void follow(const char *from, const char *to, uint64_t seed, bool with_sc
     if (draw(&seed, 2)) write_bytes(to, "jobs.csv", p.jobs.v, whole_rows(&p.jobs, p.jobs.n / 50 + 600));
     struct scene *s = scene_open(to, NULL);
     assert_non_null(s);
-    struct lod *l = lod_create(s, SCENE_GPUS);
-    struct curves *c = curves_create(s);
+    struct views v = views_of(s);
     for (size_t i = 0; i < cuts; i++) {
         timeline += draw(&seed, p.timeline.n - timeline + 1);
         jobs += draw(&seed, p.jobs.n - jobs + 1);
@@ -185,9 +253,14 @@ static void follow(const char *from, const char *to, uint64_t seed, bool with_sc
         assert_true(s->growing);
         struct scene *fresh = scene_open(to, NULL);
         assert_equal_scenes(s, fresh);
+        if (draw(&seed, 6)) { /* else a version is missed, and they are made anew at the next */
+            views_update(&v);
+            assert_equal_views(s, &v, &seed);
+            struct curves *c = curves_create(fresh);
+            assert_equal_curves(s, v.curves, c, &seed);
+            curves_destroy(c);
+        }
         scene_close(fresh);
-        lod_update(l);
-        curves_update(c);
         assert_false(scene_poll(s));
     }
     play_end(&p);
@@ -196,11 +269,12 @@ static void follow(const char *from, const char *to, uint64_t seed, bool with_sc
     assert_false(scene_poll(s));
     struct scene *fresh = scene_open(to, NULL);
     assert_equal_scenes(s, fresh);
+    views_update(&v);
+    assert_equal_views(s, &v, &seed);
     struct str out = {0};
     if (with_scenario && !scene_check(s, &out)) fail_msg("%s", str_text(&out));
     str_free(&out);
-    lod_destroy(l);
-    curves_destroy(c);
+    views_free(&v);
     scene_close(fresh);
     scene_close(s);
     play_free(&p);
@@ -215,6 +289,19 @@ static void test_growing(void **state)
             remove_top(below(top, "part"));
             follow(below(top, "whole"), below(top, "part"), seed, false);
         }
+        remove_top(below(top, "whole"));
+        remove_top(below(top, "part"));
+    }
+}
+
+/* With so many spans a GPU that there are buckets, of every width. */
+static void test_growing_long(void **state)
+{
+    static const char *const approaches[] = {"operator", "actor"};
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_true(run_file("scenarios/demo.json", approaches[i], below(top, "whole"), RECORD_FULL));
+        follow(below(top, "whole"), below(top, "part"), i + 5, true);
         remove_top(below(top, "whole"));
         remove_top(below(top, "part"));
     }
@@ -357,7 +444,7 @@ static void test_hostile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_growing), cmocka_unit_test(test_broken), cmocka_unit_test(test_guessed_cluster),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_growing), cmocka_unit_test(test_growing_long), cmocka_unit_test(test_broken), cmocka_unit_test(test_guessed_cluster),
                                        cmocka_unit_test(test_hostile)};
     if (!mkdtemp(top)) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

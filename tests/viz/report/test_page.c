@@ -19,6 +19,7 @@
 #include "run/record.h"
 #include "study/sources.h"
 #include "tests/support/make_runs.h"
+#include "tests/support/contrast.h"
 #include "viz/draw/theme.h"
 #include "viz/report/html.h"
 #include "viz/report/page.h"
@@ -188,7 +189,7 @@ static void test_contrast(void **state)
         assert_int_equal(page_colour(html_style, theme, "back"), t.role[ROLE_BACKGROUND]);
         for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
             for (unsigned g = 0; g < 2; g++)
-                assert_true(theme_contrast(page_colour(html_style, theme, texts[i]), page_colour(html_style, theme, grounds[g])) >= 4.5f);
+                assert_true(contrast_of(page_colour(html_style, theme, texts[i]), page_colour(html_style, theme, grounds[g])) >= 4.5f);
     }
 }
 
