@@ -50,6 +50,13 @@ static void not_allowed(struct walk *w, const char *path)
     diag_help(&w->diag, "its owner allows it with: chmod -R a+rX %s", path);
 }
 
+/* Reading a pipe or a device in its place would wait for ever. */
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static void walk(struct walk *w, const char *dir, int level)
 {
     const char *manifest = path_join(&w->arena, dir, "run.json");
@@ -58,7 +65,8 @@ static void walk(struct walk *w, const char *dir, int level)
         return;
     }
     if (file_exists(manifest)) {
-        add_leaf(w, dir, manifest);
+        if (is_file(manifest)) add_leaf(w, dir, manifest);
+        else diag_error(&w->diag, manifest, 0, NULL, "is no regular file, as those of a run are");
         return;
     }
     if (level == MOST_LEVELS) return;
@@ -138,7 +146,7 @@ static bool is_a_run(struct arena *a, const char *dir)
     struct run_inside *in = inside_create();
     struct diag quiet = {0};
     size_t n;
-    char *text = file_read(path, FILE_READ_MAX, &n, &quiet);
+    char *text = is_file(path) ? file_read(path, FILE_READ_MAX, &n, &quiet) : NULL;
     bool ok = text && manifest_parse(in, path, text, n, &quiet);
     free(text);
     diag_free(&quiet);

@@ -79,6 +79,13 @@ void words_gpus(struct str *s, int64_t shares)
         str_printf(s, "%.12g", (double)shares / 1000); /* three decimals at most */
 }
 
+void words_gpu_hours(struct str *s, double hours)
+{
+    bool small = hours != 0 && fabs(hours) < 0.01;
+    words_number(s, small ? hours * 3600 : hours);
+    str_append(s, small ? " GPU-s" : " GPU-h");
+}
+
 static size_t columns(const char *text, size_t n)
 {
     size_t c = 0;

@@ -25,6 +25,7 @@ void words_number(struct str *, double x);        /* "-" for NaN */
 void words_signed_number(struct str *, double x); /* "+3.1", "-0.2", "0" */
 void words_amount(struct str *, const char *unit, double x);
 void words_gpus(struct str *, int64_t shares); /* "8", "0.5" */
+void words_gpu_hours(struct str *, double hours); /* "12.5 GPU-h"; below 0.01 of them "1.80 GPU-s" */
 
 /* Appends text broken at blanks to at most `width` columns; further lines begin with `indent` blanks. */
 void words_wrapped(struct str *, const char *text, size_t indent, size_t width);

@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "run/out.h"
+#include "run/parts.h"
 #include "tests/run/some_run.h"
 
 static char top[] = "/tmp/trainyard-failures-XXXXXX";
@@ -203,6 +204,26 @@ static void a_pipe_for_a_file(void **state)
     }
 }
 
+static void a_pipe_for_a_manifest(void **state)
+{
+    struct diag d = {0};
+    struct run_list list;
+    char path[256], *err = NULL;
+    (void)state;
+    file_remove_tree(below("run"), &d);
+    diag_free(&d);
+    assert_true(try_run(below("run"), NULL, 1));
+    snprintf(path, sizeof path, "%s/run.json", below("run"));
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(run_tree(below("run"), &list, &err));
+    assert_non_null(strstr(err, "run.json: is no regular file"));
+    free(err);
+    assert_false(run_may_write(below("run"), true, &err));
+    assert_non_null(strstr(err, "that is no run's"));
+    free(err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_full_device),
         cmocka_unit_test(directories_that_cannot_be),
         cmocka_unit_test(a_pipe_for_a_file),
+        cmocka_unit_test(a_pipe_for_a_manifest),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }

@@ -76,8 +76,8 @@ VALUE(of_held, j->row ? gpu_time(d, j->row->held) : "-")
 static void job_facts(struct details *d, const struct both *b, const struct scene_job *j)
 {
     line(d, DETAIL_ROW, "GPUs")->value = gpus(d, j->gpu_shares);
-    line(d, DETAIL_ROW, "team")->value = j->team;
-    line(d, DETAIL_ROW, "queue")->value = j->queue;
+    if (*j->team) line(d, DETAIL_ROW, "team")->value = j->team;
+    if (*j->queue) line(d, DETAIL_ROW, "queue")->value = j->queue;
     line(d, DETAIL_ROW, "kind")->value = j->kind;
     if (b->n > 1) {
         struct detail *l = line(d, DETAIL_ROW, "");

@@ -70,8 +70,7 @@ static inline const char *gpus(struct details *d, int64_t shares)
 static inline const char *gpu_time(struct details *d, share_ns sum)
 {
     struct str s = {0};
-    words_number(&s, (double)sum / MILLI_PER_UNIT / NS_PER_HOUR);
-    str_append(&s, " GPU h");
+    words_gpu_hours(&s, (double)sum / MILLI_PER_UNIT / NS_PER_HOUR);
     return kept(d, &s);
 }
 

@@ -137,12 +137,20 @@ struct box ui_plot(const struct ui *u)
 
 /* ---- title, tabs, notes ---- */
 
+static void run_title(const struct scene *s, struct str *to)
+{
+    str_append(to, s->title);
+    if (strcmp(s->run->back_end, "sim") != 0) str_printf(to, ", measured on %s", s->run->back_end);
+}
+
 static void title_text(const struct ui *u, struct str *to)
 {
     if (!u->n_runs) return;
     if (grid_shown(u)) str_printf(to, "%u runs   ·   ", ui_n_runs(u));
-    str_append(to, u->runs[0].scene->title);
-    if (u->n_runs > 1) str_printf(to, "   ·   %s", u->runs[1].scene->title);
+    for (unsigned i = 0; i < u->n_runs; i++) {
+        if (i) str_append(to, "   ·   ");
+        run_title(u->runs[i].scene, to);
+    }
     if (u->n_runs > 1 && ui_n_runs(u) > 2) str_printf(to, "   ·   2 of %u runs, O shows all", ui_n_runs(u));
 }
 
@@ -242,10 +250,8 @@ static void pane_head(struct ui *u, struct draw_list *d, const struct pane *p)
     draw_rect(d, b, ROLE_PANEL);
     float w = ui_label(u, d, (struct box){b.x + u->theme.pad, b.y, b.w, b.h}, (struct text_style){.face = FACE_BOLD, .role = ROLE_ACCENT}, name);
     struct text_style style = {.max_width = b.w - w - 3 * u->theme.pad};
-    const struct scene *s = u->runs[p->run].scene;
     struct str title = {0};
-    str_append(&title, s->title);
-    if (strcmp(s->run->back_end, "sim") != 0) str_printf(&title, ", measured on %s", s->run->back_end);
+    run_title(u->runs[p->run].scene, &title);
     ui_label(u, d, (struct box){b.x + w + 2 * u->theme.pad, b.y, b.w, b.h}, style, str_text(&title));
     str_free(&title);
 }

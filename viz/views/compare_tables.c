@@ -9,6 +9,7 @@
 
 #include "study/words.h"
 #include "viz/views/plot.h"
+#include "viz/views/widgets.h"
 
 /* Right-aligned cells; widths are in font sizes. Where a table has not the width for all of its columns, those that matter least are left out. */
 static void cell(struct draw_list *d, float x, float y, enum role role, const struct str *text)
@@ -35,10 +36,13 @@ static void rule(struct draw_list *d, float x, float w, float y)
     draw_line(d, (struct point){x, y}, (struct point){x + w, y}, draw_theme(d)->role[ROLE_BORDER], 1);
 }
 
-/* A name cut to a column. */
+/* The name of an approach, or of a run's directory, at the head of a column. */
 static void name_cell(struct draw_list *d, float right, float y, float width, const char *name)
 {
-    draw_text(d, right, y, &(struct text_style){.role = ROLE_TEXT_DIM, .align = ALIGN_RIGHT, .max_width = width}, name);
+    struct str end = {0};
+    widget_end_of_name(draw_text_engine(d), draw_theme(d)->font_size, name, width, &end);
+    head(d, right, y, str_text(&end));
+    str_free(&end);
 }
 
 /* ---- plain words ---- */
@@ -67,7 +71,8 @@ static float each_paragraph(const struct compare_page *p, paragraph_fn *fn, void
         note += n + (note[n] == '\n');
     }
     struct str s = {0};
-    str_printf(&s, "%zu replication%s%s; 95 %% intervals; from %s", c->replications, c->replications == 1 ? "" : "s", c->paired && c->replications > 1 ? ", paired" : "", c->source);
+    if (c->replications == 1) str_printf(&s, "1 replication, from %s", c->source);
+    else str_printf(&s, "%zu replications%s; 95 %% intervals; from %s", c->replications, c->paired ? ", paired" : "", c->source);
     y = fn(arg, y, ROLE_TEXT_DIM, str_text(&s));
     str_free(&s);
     return y;

@@ -25,7 +25,7 @@ static void use_row(struct job_column *c, const struct job_use *use, share_ns al
     struct str name = {0}, sum = {0}, percent = {0};
     words_name(&name, use->name);
     widget_gpu_time(&sum, use->sum);
-    words_amount(&percent, "ratio", (double)part);
+    widget_part(&percent, (double)part);
     if (job_visible(c, u->theme.line)) {
         struct box bar = {c->x + c->table * 0.65f, c->y + u->theme.line * 0.2f, fmaxf(1, c->table * 0.35f * part), u->theme.line * 0.6f};
         draw_fill(c->d, (struct box){c->x, c->y + (u->theme.line - swatch) / 2, swatch, swatch}, look.argb, look.pattern);

@@ -318,7 +318,7 @@ static void wait_sums(struct job_column *c)
         struct str name = {0}, length = {0}, part = {0};
         words_name(&name, wait_table[best].name);
         widget_length(&length, c->facts->wait_ns[best]);
-        words_amount(&part, "ratio", (double)c->facts->wait_ns[best] / (double)all);
+        widget_part(&part, (double)c->facts->wait_ns[best] / (double)all);
         float swatch = u->theme.font_size * 0.9f;
         if (job_visible(c, u->theme.line)) {
             struct look look = theme_look(&u->theme, SHOW_WAIT + best);

@@ -87,10 +87,10 @@ static void draw_figures(const struct map *m, struct draw_list *d)
     struct str s = {0};
     count_figure(&f, c->held, "GPUs in use", ROLE_TEXT);
     count_figure(&f, c->idle, "idle", ROLE_TEXT);
-    str_printf(&s, "of them in %u nodes that are wholly free", c->nodes_free);
+    str_printf(&s, "in %u wholly free node%s", c->nodes_free, c->nodes_free == 1 ? "" : "s");
     count_figure(&f, c->idle_whole, str_text(&s), ROLE_TEXT);
     str_clear(&s);
-    str_printf(&s, "in %u nodes that are partly used (fragments)", c->nodes_partly);
+    str_printf(&s, "in %u partly used node%s (fragments)", c->nodes_partly, c->nodes_partly == 1 ? "" : "s");
     count_figure(&f, c->fragments, str_text(&s), c->fragments ? ROLE_WARNING : ROLE_TEXT);
     if (c->down) {
         str_clear(&s);
@@ -161,7 +161,10 @@ static void head_text(const struct map *m, struct draw_list *d, struct box aroun
 {
     if (inner->head < m->ui->theme.line) return;
     struct box b = {around.x + inner->pad, around.y, around.w - 2 * inner->pad, inner->head};
-    widget_text(m->ui, d, b, FACE_SANS, role, ALIGN_LEFT, text);
+    struct str name = {0};
+    widget_end_of_name(m->ui->text, m->ui->theme.font_size, text, b.w, &name);
+    widget_text(m->ui, d, b, FACE_SANS, role, ALIGN_LEFT, str_text(&name));
+    str_free(&name);
 }
 
 static void draw_node(const struct map *m, struct draw_list *d, uint32_t i)

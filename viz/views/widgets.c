@@ -58,6 +58,23 @@ void widget_gpus(struct str *s, int64_t shares)
 
 void widget_gpu_time(struct str *s, share_ns sum)
 {
-    words_number(s, decimal_gpu_s(sum) / 3600);
-    str_append(s, " GPU-h");
+    words_gpu_hours(s, decimal_gpu_s(sum) / 3600);
+}
+
+void widget_part(struct str *s, double part)
+{
+    if (part > 0 && part < 0.0001) str_append(s, "\xe2\x89\x88 0 %");
+    else words_amount(s, "ratio", part);
+}
+
+void widget_end_of_name(const struct text_engine *e, float size, const char *name, float width, struct str *to)
+{
+    const char *from = name;
+    str_append(to, name);
+    while (*from && text_width(e, FACE_SANS, size, str_text(to)) > width) {
+        text_next(&from);
+        str_clear(to);
+        str_printf(to, "\xe2\x80\xa6%s", from);
+    }
+    if (!*from) str_clear(to);
 }

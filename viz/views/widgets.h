@@ -21,7 +21,11 @@ void widget_moment(struct str *, int64_t ns);
 void widget_length(struct str *, int64_t ns);
 /* "8 GPUs", "0.5 GPU". */
 void widget_gpus(struct str *, int64_t shares);
-/* "1,234.5 GPU-h" */
+/* "1,234.5 GPU-h", "3.60 GPU-s" */
 void widget_gpu_time(struct str *, share_ns);
+/* "12.3 %"; "≈ 0 %" below 0.01 % */
+void widget_part(struct str *, double part);
+/* A name, or as much of its end as fits behind an ellipsis: numbered names and paths differ there. Nothing where not even a letter fits. */
+void widget_end_of_name(const struct text_engine *, float size, const char *name, float width, struct str *to);
 
 #endif
