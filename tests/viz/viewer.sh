@@ -62,6 +62,8 @@ expect 0 '2 of 4 runs are shown, 1 of each approach' --all "$out/demo" "$out/dem
 expect 0 '"from_s": 97200,' "$A" --range "1d 03:00..1d 06:00" --dump-state json
 expect 0 '"to_s": 21600,' "$A" --range 0:6h --dump-state json
 expect 0 '"to_s": 14400,' "$A" --range 01:00:04:00 --dump-state json
+expect 0 '"from_s": 345600,' "$A" --range 4d:99d --dump-state json # the part that there is, not the whole
+expect 3 'after the end of the runs, 5d 00:00:00' "$A" --range 10d:11d --dump-state json
 expect 0 '"cursor_s": 5400,' "$A" --at 90m --dump-state json
 expect 0 '"kind": "node"' "$A" --select node:h100-3 --dump-state json
 expect 0 '"view": "map"' "$A" --view map --dump-state json

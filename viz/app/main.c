@@ -178,13 +178,30 @@ static int fail(int code, const char *fmt, ...)
     return code;
 }
 
+/* The part of the range that the runs have, so that exports hold no other; one that is followed, or has just begun, may get there yet. */
+static int apply_range(struct ui *u, const struct app_options *o)
+{
+    int64_t end = 0;
+    for (unsigned i = 0; i < ui_n_runs(u); i++)
+        if (ui_scene_at(u, i)->end_ns > end) end = ui_scene_at(u, i)->end_ns;
+    if (o->from_ns < end || o->follow || end == 0) {
+        ui_window(u, o->from_ns, o->to_ns > end && o->from_ns < end ? end : o->to_ns);
+        return EXIT_OK;
+    }
+    struct str at = {0};
+    time_text(&at, end - end % NS_PER_S, NS_PER_S);
+    fail(EXIT_INPUT, "--range: it begins after the end of the runs, %s", str_text(&at));
+    str_free(&at);
+    return EXIT_INPUT;
+}
+
 static int apply(struct ui *u, const struct app_options *o)
 {
     ui_event(u, &(struct ui_event){.kind = UI_RESIZE, .x = (float)o->w, .y = (float)o->h});
     if (!u->n_runs) return EXIT_OK;
     if (o->view) ui_view(u, o->view);
     u->by_job = o->by_job;
-    if (o->from_ns >= 0) ui_window(u, o->from_ns, o->to_ns);
+    if (o->from_ns >= 0 && apply_range(u, o) != EXIT_OK) return EXIT_INPUT;
     if (o->at_ns >= 0) ui_cursor(u, o->at_ns);
     if (o->filter) {
         char *err = NULL;
