@@ -125,6 +125,12 @@ static void cell_text(const struct map *m, struct draw_list *d, struct box b, co
     draw_text(d, b.x + b.w / 2, widget_baseline(u, b, size), &style, id);
 }
 
+static bool selected(const struct map *m, enum ui_selected kind, uint32_t number)
+{
+    const struct ui_selection *s = &m->ui->selection;
+    return s->kind == kind && s->run == m->pane->run && (kind == SELECTED_GPU ? s->gpu : s->node) == number;
+}
+
 static void draw_cell(const struct map *m, struct draw_list *d, uint32_t gpu)
 {
     const struct map_gpu_state *g = &m->counts.gpus[gpu];
@@ -135,7 +141,7 @@ static void draw_cell(const struct map *m, struct draw_list *d, uint32_t gpu)
     draw_fill(d, b, argb, large && g->show != SHOW_NOTHING ? theme_look(t, g->show).pattern : PATTERN_SOLID);
     if (g->show == SHOW_NOTHING && large) draw_frame(d, b, t->role[g->fragment ? ROLE_WARNING : ROLE_GRID], g->fragment && b.w >= 8 ? 2 : 1);
     if (large) cell_text(m, d, b, g, argb);
-    if (m->job >= 0 && g->job == m->job) draw_frame(d, b, t->role[ROLE_CURSOR], large ? 2 : 1);
+    if ((m->job >= 0 && g->job == m->job) || selected(m, SELECTED_GPU, gpu)) draw_frame(d, b, t->role[ROLE_CURSOR], large ? 2 : 1);
 }
 
 /* Cells of less than two pixels: painted as what takes the most of each pixel would not tell more than the last one of it. */
@@ -181,8 +187,7 @@ static void draw_node(const struct map *m, struct draw_list *d, uint32_t i)
     }
     head_text(m, d, b, &m->layout.grid[MAP_GPU], ROLE_TEXT, n->name);
     for (uint32_t k = n->first_gpu; k < n->first_gpu + n->n_gpus; k++) draw_cell(m, d, k);
-    if (m->ui->selection.kind == SELECTED_NODE && m->ui->selection.node == i && m->ui->selection.run == m->pane->run)
-        draw_frame(d, b, t->role[ROLE_CURSOR], 2);
+    if (selected(m, SELECTED_NODE, i)) draw_frame(d, b, t->role[ROLE_CURSOR], 2);
 }
 
 static void draw_rack(const struct map *m, struct draw_list *d, uint32_t k)
