@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/hmap.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "input/scenario.h"
 #include "sim/engine/stream.h"
 #include "sim/simulate.h"
@@ -107,6 +108,13 @@ static bool simulate_one(struct fitting *f, size_t source, struct measures *m)
 
 static bool interrupted(const struct fitting *f) { return f->plan->interrupt && *f->plan->interrupt; }
 
+/* Where a constant's fit begins; of one that is 0, which has no logarithm, a second. */
+static int64_t base_of(const struct stack *stack, size_t constant)
+{
+    int64_t value = stack_get(stack, constant);
+    return value > 0 ? value : NS_PER_S;
+}
+
 /* The simulated durations of all targets with constants moved by factors e^x. */
 static bool evaluate(struct fitting *f, const double *x, double *out)
 {
@@ -115,7 +123,7 @@ static bool evaluate(struct fitting *f, const double *x, double *out)
         struct stack *stack = &f->sources[s].scenario->approach.stack;
         *stack = f->stacks[s];
         for (size_t p = 0; p < f->constants.n; p++) {
-            double was = (double)stack_get(stack, f->constants.v[p]);
+            double was = (double)base_of(stack, f->constants.v[p]);
             int64_t now = llround(was * exp(fmax(-FARTHEST, fmin(FARTHEST, x[p]))));
             stack_put(stack, f->constants.v[p], now < 1 ? 1 : now);
         }
@@ -315,8 +323,8 @@ static bool screen_one(struct fitting *f, size_t constant, const double *base, s
 {
     const double twice = log(2);
     const struct stack_constant *info = stack_constant_at(constant);
-    int64_t value = stack_get(&f->stacks[0], constant);
-    if ((info->type != CONST_TIME && info->type != CONST_RATE) || value <= 0) return true;
+    int64_t value = base_of(&f->stacks[0], constant);
+    if (info->type != CONST_TIME && (info->type != CONST_RATE || stack_get(&f->stacks[0], constant) <= 0)) return true;
     f->constants.n = 0;
     array_push(&f->constants, constant);
     if (!evaluate(f, &twice, f->scratch)) return false;

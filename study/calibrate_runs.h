@@ -16,7 +16,7 @@
  *   constants   the service times and rates of the machine (enum below); settings such as time-outs and periods are known
  *               from the flags and stay. Those whose doubling changes no sample are not read by these runs and stay
  *   minimum     Levenberg-Marquardt on the logarithms (GSL, multifit_nlinear), slopes over 10, 3 and 1 %, each constant held
- *               to its default with a deviation of a factor e^2, which counts as much as one sample that is one unit off
+ *               to its default (of 0: to a second) with a deviation of a factor e^2, which counts as much as one sample that is one unit off
  *   interval    percentiles of a bootstrap over jobs of the problem made linear at the minimum (the phases of one job
  *               hang together and overlap, so jobs are drawn and not samples), and no narrower than samples that
  *               are one unit off each would make it

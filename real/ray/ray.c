@@ -46,17 +46,19 @@ static void check_job(const struct scenario *s, size_t i, struct diag *d)
         diag_error(d, s->file, 0, at, "job %s: crashes at random are not played on Ray; script them", name);
 }
 
-/* "pod/ID-worker-2" -> rank 2 of job ID. */
+/* "pod/ID-worker-2": rank 2 of job ID; "job/ID": rank 0, as in the simulator, whose shared clusters have pods of their own. */
 static bool find_rank(const struct scenario *s, const char *target, size_t *job, long *rank)
 {
     for (size_t i = 0; i < s->n_jobs; i++) {
         char id[24];
         const char *name = job_id(s, &s->jobs[i], id);
         size_t n = strlen(name);
+        *job = i;
+        *rank = 0;
+        if (!strncmp(target, "job/", 4) && !strcmp(target + 4, name)) return true;
         if (strncmp(target, "pod/", 4) || strncmp(target + 4, name, n) || strncmp(target + 4 + n, "-worker-", 8)) continue;
         char *end;
         *rank = strtol(target + 4 + n + 8, &end, 10);
-        *job = i;
         if (!*end && end != target + 4 + n + 8) return true;
     }
     return false;
@@ -70,7 +72,7 @@ static void check_action(const struct scenario *s, const struct script_action *a
         diag_error(d, s->file, (int)a->line, "/faults/script", "the ray back end cannot play \"%s\"", fault_action_names[a->action]);
         diag_help(d, "it plays crash, container-exit and hang of a worker");
     } else if (!find_rank(s, a->target, &job, &rank)) {
-        diag_error(d, s->file, (int)a->line, "/faults/script", "\"%s\" is no worker of a job; on Ray they are pod/JOB-worker-RANK", a->target);
+        diag_error(d, s->file, (int)a->line, "/faults/script", "\"%s\" is no job and no worker of one; on Ray they are job/JOB and pod/JOB-worker-RANK", a->target);
     }
 }
 

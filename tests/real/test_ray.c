@@ -282,7 +282,7 @@ static void test_refused(void **state)
 {
     (void)state;
     refused("\"action\": \"crash\"", "\"action\": \"pod-evicted\"", "cannot play \"pod-evicted\"");
-    refused("pod/a-worker-1", "pod/a-worker-x", "is no worker of a job");
+    refused("pod/a-worker-1", "pod/a-worker-x", "is no job and no worker of one");
     refused("\"samples\": 64", "\"time_scale\": 10", "cannot be scaled");
 }
 
