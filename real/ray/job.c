@@ -154,7 +154,7 @@ static void on_state(struct ray_play *p, struct ray_job *j, const struct ray_lin
                                            .code = (uint16_t)l->state, .b = j->world});
     switch (l->state) {
     case RT_SCHEDULING:
-        if (!live_steps_now(p->run, j->index)) live_waits(p->run, j->index, WAIT_CAPACITY);
+        if (!live_steps_now(p->run, j->index)) live_waits(p->run, j->index, WAIT_START);
         break;
     case RT_RESTARTING:
     case RT_RESCHEDULING: on_regroup(p, j, false); break;

@@ -12,8 +12,8 @@
  *   admitted    the driver runs             started     all ranks of the group have begun
  *   allocated   the worker group is there   stopped     a fault of the scenario, else the last step before the controller
  *                                                       restarts or resizes
- * The phases between are those of the simulator's ray-train-v2: control plane, peers, rendezvous, checkpoint load, detection,
- * resize. Moments are the machines' own, in seconds since the epoch: their clocks must agree (to be told by how much).
+ * The phases between are those of the simulator's ray-train-v2: control plane, start, peers, rendezvous, checkpoint load,
+ * detection, resize. That a group waits for room is not told: it is in `start`, with the start of the workers' processes. Moments are the machines' own, in seconds since the epoch: their clocks must agree (to be told by how much).
  * What is not told by the driver, such as the loss of a node, is seen when Ray Train's controller sees it.
  *
  * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program.

@@ -294,6 +294,21 @@ static int64_t actors_ns(const struct ray_train *t)
     return per_1000_s > 0 ? (int64_t)((__int128)t->workers * 1000 * EVENT_SECOND / per_1000_s) : 0;
 }
 
+static void make_actors(struct ray_train *t)
+{
+    t->ops->enter(t, ACT_RENDEZVOUS);
+    wait_for(t, WAIT_RENDEZVOUS);
+    step_after(t, actors_ns(t), on_actors);
+}
+
+static void on_processes(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->step = EVENT_NONE;
+    make_actors(t);
+}
+
 static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state)
 {
     struct ray_train *t = ctx;
@@ -302,9 +317,13 @@ static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state
     job_allocated(t->sim, t->job);
     t->ops->seated(t);
     record_seated(t);
-    t->ops->enter(t, ACT_RENDEZVOUS);
-    wait_for(t, WAIT_RENDEZVOUS);
-    step_after(t, actors_ns(t) + stack_of(t)->ray_worker, on_actors);
+    if (stack_of(t)->ray_worker <= 0) {
+        make_actors(t);
+        return;
+    }
+    t->ops->enter(t, ACT_CONTAINER_START);
+    wait_for(t, WAIT_START);
+    step_after(t, stack_of(t)->ray_worker, on_processes);
 }
 
 /* A worker takes a pod of its own job's cluster whole; in a shared one it takes what it asks for. */
