@@ -43,6 +43,8 @@ mkdir "$out/empty" "$out/empty-still"
 expect 3 "there is no run here" "$out/empty" --dump-state json
 echo '{' > "$out/empty/run.json"
 expect 3 "run.json:2" "$out/empty" --dump-state json
+mkdir "$out/pipe" && mkfifo "$out/pipe/run.json"
+expect 3 "run.json: is no regular file" "$out/pipe" --dump-state json
 expect 3 "none of replication 9" "$out/demo" --replication 9 --dump-state json
 printf 'key w\nzoom 3\n' > "$out/keys"
 expect 3 "keys:2: zoom: unknown step" "$A" --script "$out/keys"

@@ -99,10 +99,15 @@ static void add_chosen(struct app_runs *r, const struct chosen *c, unsigned room
     r->left_out = str_take(&s);
 }
 
-/* Nothing is there, or a directory in which nothing hinders the search for a run. */
+/* Nothing is there, or a directory without a run.json in which nothing hinders the search for a run. */
 static bool may_come(const char *dir)
 {
-    return access(dir, F_OK) != 0 ? errno == ENOENT : file_is_dir(dir) && access(dir, R_OK | X_OK) == 0;
+    struct str manifest = {0};
+    str_printf(&manifest, "%s/run.json", dir);
+    bool wrong = file_exists(str_text(&manifest));
+    str_free(&manifest);
+    if (access(dir, F_OK) != 0) return errno == ENOENT;
+    return !wrong && file_is_dir(dir) && access(dir, R_OK | X_OK) == 0;
 }
 
 static void add_tree(struct app_runs *r, const struct app_options *o, const char *dir, unsigned room)
