@@ -371,6 +371,8 @@ void job_draw_waits(struct job_column *c)
 {
     const struct job_wait *longest[JOB_WAITS_SHOWN];
     size_t n = job_longest_waits(c->facts, longest);
+    bool blocked = false;
+    for (size_t i = 0; i < n; i++) blocked |= longest[i]->blocker >= 0;
     job_heading(c, "Why it waited");
     wait_sums(c);
     if (n == 0) {
@@ -381,7 +383,7 @@ void job_draw_waits(struct job_column *c)
     job_cell(c, 0, c->table * 0.24f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "longest waits");
     job_cell(c, c->table * 0.24f, c->table * 0.2f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "from");
     job_cell(c, c->table * 0.44f, c->table * 0.18f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_RIGHT, "for");
-    job_cell(c, c->table * 0.65f, c->table * 0.35f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "ended when it let go");
+    if (blocked) job_cell(c, c->table * 0.65f, c->table * 0.35f, FACE_SANS, ROLE_TEXT_DIM, ALIGN_LEFT, "ended when it let go");
     job_next_line(c);
     for (size_t i = 0; i < n; i++) wait_row(c, longest[i]);
     if (c->facts->waits.n > n) {
