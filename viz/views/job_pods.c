@@ -125,14 +125,14 @@ static void state_cell(struct job_column *c, bool actors, const struct member_no
     unsigned show = member_show(actors, now->state);
     float swatch = u->theme.font_size * 0.9f, x = cols[COL_STATE].x * c->table;
     struct str s = {0};
+    float in = show != SHOW_NOTHING ? swatch * 1.5f : 0;
     if (show != SHOW_NOTHING && job_visible(c, u->theme.line)) {
         struct look look = theme_look(&u->theme, show);
         draw_fill(c->d, (struct box){c->x + x, c->y + (u->theme.line - swatch) / 2, swatch, swatch}, look.argb, look.pattern);
     }
     str_append(&s, member_state_name(actors, now->state));
     if (now->exit_code >= 0) str_printf(&s, ", code %lld", (long long)now->exit_code);
-    job_cell(c, x + swatch * 1.5f, cols[COL_STATE].w * c->table - swatch * 1.5f, FACE_SANS, member_is_ill(actors, now->state) ? ROLE_FAILURE : ROLE_TEXT,
-             ALIGN_LEFT, str_text(&s));
+    job_cell(c, x + in, cols[COL_STATE].w * c->table - in, FACE_SANS, member_is_ill(actors, now->state) ? ROLE_FAILURE : ROLE_TEXT, ALIGN_LEFT, str_text(&s));
     str_free(&s);
 }
 
