@@ -72,7 +72,7 @@ for theme in light dark contrast; do
         done
         picture compare "$size" "$theme" --view compare "$runs/demo-12"
         picture gantt-day "$size" "$theme" --view gantt --range 2d:2d6h --at 2d3h $demo
-        picture job "$size" "$theme" --view job --select job:base "$runs/llm-training/packed" "$runs/llm-training/spread"
+        picture job "$size" "$theme" --view job --at 90m --select job:base "$runs/llm-training/packed" "$runs/llm-training/spread"
         for keys in measure bookmarks commands help; do picture "$keys" "$size" "$theme" --script "$out/$keys.keys" $demo; done
         picture one-run "$size" "$theme" --view gantt --at 2d "$runs/demo/operator"
     done
