@@ -294,7 +294,10 @@ static bool make_files(struct ray_play *p, struct diag *d)
     free(here);
     p->data = arena_printf(&p->arena, "%s/train.data", p->work);
     bool ok = file_make_dirs(p->work, d) && dataset_generate(p->data, (struct dataset_shape){l->samples, l->features, l->classes}, NOISE, 1, d);
-    for (size_t i = 0; i < p->n_jobs && ok; i++) ok = file_make_dirs(arena_printf(&p->arena, "%s/%s", p->work, p->jobs[i].plan.id), d);
+    for (size_t i = 0; i < p->n_jobs && ok; i++) { /* a run that is replaced leaves no checkpoints to go on from */
+        const char *saved = arena_printf(&p->arena, "%s/%s", p->work, p->jobs[i].plan.id);
+        ok = file_remove_tree(saved, d) && file_make_dirs(saved, d);
+    }
     return ok;
 }
 
