@@ -34,7 +34,7 @@ static int make_runs(void **state)
     for (int level = RECORD_NONE; level <= RECORD_FULL; level++) {
         struct diag d = {0};
         struct runs r;
-        char dir[sizeof top + 8];
+        char dir[sizeof top + 16];
         snprintf(dir, sizeof dir, "%s/%d", top, level);
         struct runs_plan plan = {.scenario = TINY,
                                  .approaches = strict,
@@ -61,7 +61,7 @@ static int remove_runs(void **state)
 
 static struct run *open_run(int level)
 {
-    char dir[sizeof top + 8], *warnings = NULL, *err = NULL;
+    char dir[sizeof top + 16], *warnings = NULL, *err = NULL;
     snprintf(dir, sizeof dir, "%s/%d", top, level);
     struct run *r = run_open(dir, &warnings, &err);
     assert_non_null(r);
@@ -166,7 +166,7 @@ static void test_index(void **state)
 
 static void exported(const char *table, int level, struct str *out)
 {
-    char dir[sizeof top + 8], *text = NULL, *err = NULL, *dirs[] = {dir};
+    char dir[sizeof top + 16], *text = NULL, *err = NULL, *dirs[] = {dir};
     size_t n = 0;
     snprintf(dir, sizeof dir, "%s/%d", top, level);
     FILE *to = open_memstream(&text, &n);
