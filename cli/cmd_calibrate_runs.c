@@ -124,6 +124,7 @@ int cmd_calibrate_runs(int argc, char **argv)
                                        .only = o.only.v, .n_only = o.only.n, .progress = &progress,
                                        .interrupt = command_catch_signals()};
     bool ok = calibrate_runs(&plan, &c, &d, &err);
+    fputs(str_text(&c.warnings), stderr);
     int code = command_diag(&d);
     if (ok) code = print(&o, &c);
     else if (err) code = command_fail(EXIT_IO, "%s", err);

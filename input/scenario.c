@@ -149,3 +149,17 @@ int64_t job_shares(const struct scenario *s, const struct job_spec *job)
         sum += (int64_t)job_role_replicas(s, job, r) * job_role_shares(s, job, r);
     return sum;
 }
+
+uint16_t scenario_largest_group(const struct scenario *s, uint64_t groups)
+{
+    const struct cluster_spec *c = &s->cluster;
+    uint32_t best = 0;
+    int64_t most = -1;
+    for (uint32_t g = 0; g < c->n_groups; g++) {
+        int64_t gpus = (int64_t)c->groups[g].count * c->groups[g].gpus;
+        if (!(groups >> g & 1) || gpus <= most) continue;
+        most = gpus;
+        best = g;
+    }
+    return (uint16_t)best;
+}

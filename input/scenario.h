@@ -329,6 +329,8 @@ void scenario_free(struct scenario *);
 const char *job_id(const struct scenario *, const struct job_spec *, char buf[24]);
 /* Save, stall, background and load of a job's checkpoint on so many GPUs and nodes, undisturbed by others. */
 struct checkpoint_times checkpoint_times_of(const struct scenario *, const struct checkpoint_spec *, uint32_t gpus, uint32_t nodes);
+/* Of the node groups in the mask (bit g) the one with most GPUs; 0 when there is none. */
+uint16_t scenario_largest_group(const struct scenario *, uint64_t groups);
 /* Total shares of a job, over all roles that hold GPUs. */
 int64_t job_shares(const struct scenario *, const struct job_spec *);
 uint32_t job_role_replicas(const struct scenario *, const struct job_spec *, uint32_t role_index);

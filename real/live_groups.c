@@ -107,11 +107,9 @@ static uint32_t account_of(struct live_run *l, const struct live_job *j, uint32_
                                                           .cause = j->cause});
 }
 
-static int32_t index_of(const struct live_run *l, const struct live_job *j) { return (int32_t)(j - l->jobs); }
-
 static void record_state(struct live_run *l, const struct live_job *j, const struct live_group *g)
 {
-    live_record(l, REC_GROUP_STATE, index_of(l, j), (uint32_t)(g - j->groups.v), (unsigned)(g->activity | g->cause << 8),
+    live_record(l, REC_GROUP_STATE, live_index(l, j), (uint32_t)(g - j->groups.v), (unsigned)(g->activity | g->cause << 8),
                 g->shares, 0);
 }
 
@@ -127,9 +125,8 @@ static void add_work(struct live_job *j, enum activity activity, bool redone, sh
 
 static void add_held(struct live_job *j, const struct live_group *g, share_ns sum)
 {
-    bool ill = g->activity == ACT_STALLED || g->activity == ACT_HUNG || g->activity == ACT_BACKOFF;
     j->held += sum;
-    if (ill || g->cause == CAUSE_FAILURE || g->cause == CAUSE_PREEMPTION) j->recovery += sum;
+    if (held_is_recovery(g->activity, g->cause)) j->recovery += sum;
 }
 
 /* Time in a clocked activity goes to the job's sums; the ledger has its own clock of it. */

@@ -50,6 +50,7 @@ struct live_run {
     int64_t *blocked, *fragmented;   /* pending demand by node group, in shares */
 };
 
+static inline int32_t live_index(const struct live_run *l, const struct live_job *j) { return (int32_t)(j - l->jobs); }
 void live_groups_create(struct live_run *);
 void live_groups_destroy(struct live_run *);
 void live_record(struct live_run *, enum record_type, int32_t job, uint32_t subject, unsigned code, int64_t a, int64_t b);

@@ -113,37 +113,11 @@ uint64_t live_refused(const struct live_run *l) { return l->refused; }
 
 /* ---- demand: what keeps GPUs idle ---- */
 
-static bool is_kept_off(unsigned reason)
-{
-    return reason == WAIT_ORDER || reason == WAIT_QUOTA || reason == WAIT_ADMISSION_CHECK || reason == WAIT_CONTROL_PLANE;
-}
-
-static bool is_misfit(unsigned reason)
-{
-    return reason == WAIT_CAPACITY || reason == WAIT_FRAGMENTATION || reason == WAIT_TOPOLOGY;
-}
-
-/* The largest node group that may serve it. */
-static uint32_t demand_group(const struct live_run *l, const struct live_job *j)
-{
-    const struct cluster_spec *c = &l->scenario->cluster;
-    uint64_t may = l->scenario->details[j->spec->detail].groups;
-    uint32_t best = 0;
-    int64_t most = -1;
-    for (uint32_t g = 0; g < c->n_groups; g++) {
-        int64_t gpus = (int64_t)c->groups[g].count * c->groups[g].gpus;
-        if (!(may >> g & 1) || gpus <= most) continue;
-        most = gpus;
-        best = g;
-    }
-    return best;
-}
-
 static void demand(struct live_run *l, const struct live_job *j, int sign)
 {
-    int64_t *of = is_kept_off(j->wait.reason) ? l->blocked : is_misfit(j->wait.reason) ? l->fragmented : NULL;
+    int64_t *of = wait_is_kept_off(j->wait.reason) ? l->blocked : wait_is_misfit(j->wait.reason) ? l->fragmented : NULL;
     if (j->state != JOB_PENDING || !of) return;
-    uint32_t g = demand_group(l, j);
+    uint32_t g = scenario_largest_group(l->scenario, l->scenario->details[j->spec->detail].groups);
     of[g] += sign * job_shares(l->scenario, j->spec);
     ledger_demand(l->ledger, g, l->blocked[g], l->fragmented[g], l->now_ns);
 }
@@ -166,15 +140,13 @@ static bool refuse(struct live_run *l)
     return false;
 }
 
-static int32_t index_of(const struct live_run *l, const struct live_job *j) { return (int32_t)(j - l->jobs); }
-
 static void set_wait(struct live_run *l, struct live_job *j, unsigned reason)
 {
     if (j->wait.reason == reason) return;
     demand(l, j, -1);
     wait_track_set(&j->wait, reason, l->now_ns);
     demand(l, j, +1);
-    live_record(l, REC_JOB_WAIT, index_of(l, j), 0, reason, NO_JOB, 0);
+    live_record(l, REC_JOB_WAIT, live_index(l, j), 0, reason, NO_JOB, 0);
 }
 
 static void set_state(struct live_run *l, struct live_job *j, enum job_state state)
@@ -267,7 +239,7 @@ static void book_steps(struct live_run *l, struct live_job *j, const struct live
         live_book(l, j, parts[i].activity, redone,
                   part_of(parts[i].ns, to - s->first, all) - part_of(parts[i].ns, from - s->first, all));
     if (from < to)
-        live_record(l, REC_STEPS, index_of(l, j), 0, redone ? STEPS_REDONE : STEPS_NEW, from, to);
+        live_record(l, REC_STEPS, live_index(l, j), 0, redone ? STEPS_REDONE : STEPS_NEW, from, to);
 }
 
 bool live_stepped(struct live_run *l, uint32_t job, const struct live_steps *s)
@@ -369,7 +341,6 @@ bool live_ended(struct live_run *l, uint32_t job, enum job_state state)
 
 enum job_state live_state(const struct live_run *l, uint32_t job) { return l->jobs[job].state; }
 bool live_steps_now(const struct live_run *l, uint32_t job) { return l->jobs[job].steps; }
-int64_t live_high_step(const struct live_run *l, uint32_t job) { return l->jobs[job].high_step; }
 
 bool live_note(struct live_run *l, const struct record *given)
 {

@@ -93,8 +93,6 @@ bool live_requeued(struct live_run *, uint32_t job, enum wait_reason);
 bool live_ended(struct live_run *, uint32_t job, enum job_state);
 enum job_state live_state(const struct live_run *, uint32_t job);
 bool live_steps_now(const struct live_run *, uint32_t job);
-/* Highest step that the job has finished so far, + 1. */
-int64_t live_high_step(const struct live_run *, uint32_t job);
 
 /* ---- what it holds ---- */
 

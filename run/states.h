@@ -11,6 +11,7 @@
 #ifndef TRAINYARD_RUN_STATES_H
 #define TRAINYARD_RUN_STATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Class of an activity. REDONE is not listed per activity: work below the old high-water mark is booked as the same
@@ -129,5 +130,24 @@ extern const struct state_info wait_table[N_WAIT_REASONS];
 extern const struct state_info pod_state_table[N_POD_STATES];
 extern const struct state_info actor_state_table[N_ACTOR_STATES];
 extern const char *const activity_class_names[N_ACTIVITY_CLASSES];
+
+/* The idle GPUs that a pending job of this reason stands for: kept off it by order, quota or policy (blocked), or not of its
+ * shape (fragmented). Neither: it stands for none. */
+static inline bool wait_is_kept_off(unsigned reason)
+{
+    return reason == WAIT_ORDER || reason == WAIT_QUOTA || reason == WAIT_ADMISSION_CHECK || reason == WAIT_CONTROL_PLANE;
+}
+
+static inline bool wait_is_misfit(unsigned reason)
+{
+    return reason == WAIT_CAPACITY || reason == WAIT_FRAGMENTATION || reason == WAIT_TOPOLOGY;
+}
+
+/* Whether time held so is what a failure or a preemption cost. */
+static inline bool held_is_recovery(enum activity activity, enum cause cause)
+{
+    bool ill = activity == ACT_STALLED || activity == ACT_HUNG || activity == ACT_BACKOFF;
+    return ill || cause == CAUSE_FAILURE || cause == CAUSE_PREEMPTION;
+}
 
 #endif

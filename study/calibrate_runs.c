@@ -78,7 +78,7 @@ static const char *key_of(struct str *s, const struct sample *x)
 
 static bool is_fitted(unsigned quantity) { return quantity != Q_RUN && quantity != Q_STEP; }
 
-static bool read_into(struct fitting *f, size_t source, const struct measures *m, double *out)
+static void read_into(struct fitting *f, size_t source, const struct measures *m, double *out)
 {
     struct hmap at = {0};
     struct str key = {0};
@@ -91,7 +91,6 @@ static bool read_into(struct fitting *f, size_t source, const struct measures *m
     }
     str_free(&key);
     hmap_free(&at);
-    return true;
 }
 
 static bool simulate_one(struct fitting *f, size_t source, struct measures *m)
@@ -530,12 +529,12 @@ static bool hold_out(struct fitting *f, double *x, struct runs_calibration *c)
 
 /* ---- all ---- */
 
-static bool open_source(struct fitting *f, size_t i, struct diag *d)
+static bool open_source(struct fitting *f, size_t i, struct runs_calibration *c, struct diag *d)
 {
     struct live_source *s = &f->sources[i];
     const char *dir = f->plan->dirs[i];
     if (!measures_read(dir, &s->measures, &f->error)) return false;
-    if (s->measures.warnings) fputs(s->measures.warnings, stderr);
+    if (s->measures.warnings) str_append(&c->warnings, s->measures.warnings);
     s->scenario = scenario_load(path_join(&f->arena, dir, "scenario.json"), NULL, NULL, d);
     if (!s->scenario) return false;
     f->stacks[i] = s->scenario->approach.stack;
@@ -606,7 +605,7 @@ bool calibrate_runs(const struct calibrate_runs_plan *plan, struct runs_calibrat
     f.stacks = xcalloc(plan->n, sizeof *f.stacks);
     progress_begin(&f.progress, plan->progress, "simulations", 0);
     bool ok = make_dir(&f);
-    for (size_t i = 0; ok && i < plan->n; i++) ok = open_source(&f, i, d);
+    for (size_t i = 0; ok && i < plan->n; i++) ok = open_source(&f, i, c, d);
     ok = ok && fit(&f, c, d);
     progress_end(&f.progress);
     if (ok) {
@@ -626,5 +625,6 @@ void runs_calibration_free(struct runs_calibration *c)
     array_free(&c->errors);
     array_free(&c->steps);
     free(c->source);
+    str_free(&c->warnings);
     *c = (struct runs_calibration){0};
 }

@@ -80,6 +80,7 @@ struct runs_calibration {
     size_t n_runs, n_jobs, n_samples, not_read;
     double level, cost_before, cost_after; /* sums of squared residuals */
     char *source;                          /* what was fitted to */
+    struct str warnings;                   /* of the runs: what is damaged or missing, whole lines */
 };
 
 bool calibrate_runs(const struct calibrate_runs_plan *, struct runs_calibration *, struct diag *, char **err);

@@ -67,37 +67,11 @@ void job_request(const struct sim *s, const struct job *j, struct place_request 
 
 /* ---- demand of pending jobs ---- */
 
-/* Demand is counted in one node group: the allowed one that has most GPUs (ties: the first). */
-static uint16_t demand_group(const struct sim *s, uint64_t groups)
-{
-    const struct cluster_spec *c = &s->scenario->cluster;
-    uint32_t best = 0;
-    int64_t most = -1;
-    for (uint32_t g = 0; g < c->n_groups; g++) {
-        int64_t gpus = (int64_t)c->groups[g].count * c->groups[g].gpus;
-        if ((groups >> g & 1) && gpus > most) {
-            most = gpus;
-            best = g;
-        }
-    }
-    return (uint16_t)best;
-}
-
-static bool is_kept_off(unsigned reason)
-{
-    return reason == WAIT_ORDER || reason == WAIT_QUOTA || reason == WAIT_ADMISSION_CHECK || reason == WAIT_CONTROL_PLANE;
-}
-
-static bool is_misfit(unsigned reason)
-{
-    return reason == WAIT_CAPACITY || reason == WAIT_FRAGMENTATION || reason == WAIT_TOPOLOGY;
-}
-
 static void demand(struct sim *s, uint16_t group, unsigned reason, int64_t shares)
 {
     if (shares == 0) return;
-    if (is_kept_off(reason)) s->blocked_shares[group] += shares;
-    else if (is_misfit(reason)) s->fragmented_shares[group] += shares;
+    if (wait_is_kept_off(reason)) s->blocked_shares[group] += shares;
+    else if (wait_is_misfit(reason)) s->fragmented_shares[group] += shares;
     else return;
     ledger_demand(s->ledger, group, s->blocked_shares[group], s->fragmented_shares[group], sim_now(s));
 }
@@ -108,7 +82,7 @@ void sim_class_init(struct sim *s, struct wait_class *c, uint64_t groups, enum w
 {
     *c = (struct wait_class){.clock = {.since_ns = sim_now(s), .reason = reason},
                              .number = s->n_classes++,
-                             .group = demand_group(s, groups),
+                             .group = scenario_largest_group(s->scenario, groups),
                              .told = N_QUEUE_REASONS};
 }
 
@@ -163,7 +137,7 @@ void job_settle(struct sim *s, struct job *j)
 static void own_demand(struct sim *s, struct job *j, int64_t sign)
 {
     if (j->state != JOB_PENDING) return;
-    demand(s, demand_group(s, job_detail_of(s, j)->groups), j->wait, sign * job_total_shares(s, j));
+    demand(s, scenario_largest_group(s->scenario, job_detail_of(s, j)->groups), j->wait, sign * job_total_shares(s, j));
 }
 
 void job_wait(struct sim *s, struct job *j, unsigned reason)

@@ -150,9 +150,8 @@ static inline void job_live_worked(struct job_live *l, enum activity activity, b
 
 static inline void job_live_held(struct job_live *l, enum activity activity, enum cause cause, share_ns sum)
 {
-    bool ill = activity == ACT_STALLED || activity == ACT_HUNG || activity == ACT_BACKOFF;
     l->held += sum;
-    if (ill || cause == CAUSE_FAILURE || cause == CAUSE_PREEMPTION) l->recovery += sum;
+    if (held_is_recovery(activity, cause)) l->recovery += sum;
 }
 
 struct sim {

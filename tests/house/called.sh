@@ -22,7 +22,6 @@ training_flops megatron_flops gpt_parameters max_of_exponentials distribution_cd
 timeline_open_memory k8s_access_parse: readers as fuzzers call them
 scenario_schema scenario_reference published_markdown: what docs/ must hold
 milliseconds: of the family of seconds() and minutes()
-live_high_step: of live runs whose back end keeps no step itself
 "
 
 find base models input run sim real study viz cli -name '*.[ch]' | sort | xargs awk -v allowed="$allowed" '
