@@ -98,7 +98,9 @@ static void look(struct scene *s)
         for (uint32_t t = 0; t < s->n_tracks[set]; t++)
             for (uint32_t i = 0; i < s->tracks[set][t].n; i++) {
                 const struct scene_span *v = &s->tracks[set][t].v[i];
-                assert(v->from_ns < scene_to(s, v) && v->show < N_SHOWS && v->shares <= 1000 && (i == 0 || v[-1].from_ns <= v->from_ns));
+                assert(v->from_ns < scene_to(s, v) && v->show < N_SHOWS && (i == 0 || v[-1].from_ns <= v->from_ns));
+                if (set == SCENE_JOBS) assert(v->shares == 0 || v->show >= SHOW_WAIT);
+                else assert(v->shares >= 1 && v->shares <= 1000);
             }
     curves_destroy(c);
     str_free(&out);
