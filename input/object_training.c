@@ -115,7 +115,8 @@ static void add_replicas(struct build *b, struct object_job *job, const struct r
     spec->min_replicas = spec->max_replicas = spec->replicas;
     spec->restart = r->restart == ABSENT ? RESTART_ON_FAILURE : (enum restart_policy)r->restart;
     pod_resources(b, pod, r->at, spec);
-    job->detail.groups = pod_groups(b, r->pods);
+    if (job->detail.n_roles == 1) job->detail.groups = 0;
+    job->detail.groups |= pod_groups(b, r->pods); /* each role takes of these what it selects */
     if (!job->priority_class) job->priority_class = r->pods->spec->priority_class;
 }
 

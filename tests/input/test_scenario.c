@@ -327,6 +327,23 @@ static void where_jobs_may_run(void **state)
     scenario_free(s);
 }
 
+/* A job may run where any of its roles may; each role then takes what it selects (tests/live/node-loss plays it). */
+static void where_roles_may_run(void **state)
+{
+    (void)state;
+#define ROLE(name, zone) "\"" name "\": { \"template\": { \"spec\": { \"nodeSelector\": { \"zone\": \"" zone "\" }, " \
+        "\"containers\": [{ \"name\": \"pytorch\", \"image\": \"x\" }] } } }"
+    struct scenario *s = parse(
+        "{ \"trainyard\": 1, \"cluster\": { \"nodes\": ["
+        " { \"group\": \"a\", \"gpus\": 8, \"labels\": { \"zone\": \"1\" } }, { \"group\": \"b\", \"gpus\": 8 },"
+        " { \"group\": \"c\", \"gpus\": 8, \"labels\": { \"zone\": \"2\" } } ] },"
+        " \"objects\": [{ \"apiVersion\": \"kubeflow.org/v1\", \"kind\": \"PyTorchJob\", \"metadata\": { \"name\": \"pt\" },"
+        " \"spec\": { \"pytorchReplicaSpecs\": { " ROLE("Master", "1") ", " ROLE("Worker", "2") " } } }] }", NULL);
+    assert_int_equal(s->details[0].groups, 5);
+    scenario_free(s);
+#undef ROLE
+}
+
 static void script(void **state)
 {
     (void)state;
@@ -548,6 +565,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_teams),  cmocka_unit_test(approaches),    cmocka_unit_test(patched),
         cmocka_unit_test(lifecycles), cmocka_unit_test(jobs),          cmocka_unit_test(where_jobs_may_run),
+        cmocka_unit_test(where_roles_may_run),
         cmocka_unit_test(script), cmocka_unit_test(script_of_a_link),     cmocka_unit_test(generated),     cmocka_unit_test(object_files),
         cmocka_unit_test(elastic_imagenet), cmocka_unit_test(kueue_objects), cmocka_unit_test(trace),
         cmocka_unit_test(checks) };
