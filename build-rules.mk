@@ -80,7 +80,7 @@ help:
 	@echo "make            build bin/trainyard"
 	@echo "make demo       install what is missing, build, and compare both approaches on a shipped scenario"
 	@echo "make check      install what is missing, and run all tests that need no live cluster"
-	@echo "make check-live get, build and start real controllers, and compare their decisions with the simulator's"
+	@echo "make check-live get, build and start real controllers and servers, and compare what they do with the simulator; LIVE=--full: all of it"
 	@echo "make bench      one line a figure, with its goal and, where ../shared is there, the reference beside"
 	@echo "make fuzz       each reader for FUZZ_SECONDS (60) under libFuzzer"
 	@echo "make check-sanitizers | check-threads | check-valgrind | check-clang | check-mutations     what CI adds"
@@ -139,12 +139,12 @@ check-mutations:
 seed-faults: $(LIB) $(TEST_LIB_OBJ) $(TEST_SRC:%.c=$(BUILD)/%.o) $(STUB_CUDA)
 	@CC="$(CC)" FLAGS="$(CPPFLAGS) $(CFLAGS)" LIBS="$(LDLIBS)" BUILD=$(BUILD) bash tests/mutations/run.sh $(FAULTS)
 
-# Real controllers against the simulator (docs/live.md). What cannot run here is skipped, and says why.
-STORE_KILLS ?= 40
-check-live: all
-	@bash tests/live/host.sh $(BIN)/trainyard || test $$? = 77
-	@bash tests/live/check.sh || test $$? = 77
-	@bash tests/live/s3.sh $(BIN)/trainyard-worker $(STORE_KILLS) || test $$? = 77
+# Against real controllers, servers and processes (docs/live.md). What cannot run here is skipped, and says why.
+# LIVE: options and parts, as LIVE=--full or LIVE="plays s3".
+check-live:
+	@bash tests/house/packages.sh live || echo "check-live: without these packages"
+	@$(MAKE) -s all $(STUB_CUDA)
+	@bash tests/live/check.sh --bin $(BIN) --stub $(STUB_CUDA) $(LIVE) || test $$? = 77
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/trainyard

@@ -1,21 +1,23 @@
 #!/bin/bash
 # packages.sh - the Debian packages that Trainyard needs; installs the missing ones with one announced call.
 #
-#     tests/house/packages.sh build|check|ci [--list]
+#     tests/house/packages.sh build|check|live|ci [--list]
 #
-# build: to build and run. check: also what the tests need. ci: also sanitizers, fuzzers, valgrind and clang.
+# build: to build and run. check: also what the tests need. live: also what gets and plays real controllers (docs/live.md). ci: also sanitizers, fuzzers, valgrind and clang.
 # Elsewhere than on Debian and its kin it names the packages and what they stand for, and exits 1 when a header is missing.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 set -e
 build="gcc make libc6-dev libgsl-dev libcjson-dev libyaml-dev libcsv-dev libcurl4-openssl-dev libssl-dev zlib1g-dev libcairo2-dev libfreetype-dev libpng-dev libsdl2-dev fonts-dejavu-core"
 check="$build libcmocka-dev python3"
-ci="$check clang libclang-rt-14-dev valgrind xvfb xdotool chromium-headless-shell openmpi-bin libopenmpi-dev"
+live="$check python3-venv curl openssl ca-certificates util-linux procps"
+ci="$live clang libclang-rt-14-dev valgrind xvfb xdotool chromium-headless-shell openmpi-bin libopenmpi-dev"
 case ${1:-build} in
     build) want=$build ;;
     check) want=$check ;;
+    live) want=$live ;;
     ci) want=$ci ;;
-    *) echo "usage: packages.sh build|check|ci [--list]" >&2; exit 2 ;;
+    *) echo "usage: packages.sh build|check|live|ci [--list]" >&2; exit 2 ;;
 esac
 [ "$2" != --list ] || { echo "$want"; exit 0; }
 

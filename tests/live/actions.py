@@ -1,12 +1,16 @@
 """actions.py - what a scenario's script does, done to real objects as a kubelet or a user would do it.
 
-    act(api, watches, {"at": 5, "target": "pod/j-worker-0", "action": "container-exit", "code": 1})
+    hearts = Heartbeats(api, ["n-0", "n-1"]) if loses_nodes(script) else None; hearts.begin(); ...; hearts.stop()
+    act(api, watches, hearts, {"at": 5, "target": "pod/j-worker-0", "action": "container-exit", "code": 1})
 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
 import re
+import threading
+import time
 from datetime import datetime, timezone
 
+from cluster import Refused
 from observed import PATHS
 
 READY = ("Ready", "ContainersReady")
@@ -93,10 +97,94 @@ def act_on_queue(api, name, a):
     return api.patch(path, {"spec": {"resourceGroups": groups}})
 
 
-def act(api, watches, a):
+# ---- nodes
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+RENEW_S = 2
+
+
+def loses_nodes(script):
+    return any(a["action"] == "node-lost" for a in script)
+
+
+class Heartbeats:
+    """Renews the leases of nodes, as their kubelets would, from begin() on at whole multiples of RENEW_S; not of those in `lost`."""
+
+    def __init__(self, api, nodes):
+        self.api, self.nodes, self.lost = api, nodes, set()
+        self.origin, self.halt, self.trouble = time.monotonic(), threading.Event(), []
+        for name in nodes:
+            api.create(LEASES, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name},
+                                "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": self.now()}})
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    @staticmethod
+    def now():
+        return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def begin(self, at):
+        self.origin = at
+
+    def run(self):
+        while not self.halt.wait(RENEW_S - (time.monotonic() - self.origin) % RENEW_S):
+            for name in self.nodes:
+                if name not in self.lost:
+                    self.renew(name)
+
+    def renew(self, name):
+        try:
+            self.api.patch(f"{LEASES}/{name}", {"spec": {"renewTime": self.now()}})
+        except (Refused, OSError) as e:
+            self.trouble.append(f"renewing the lease of {name}: {e!r}")
+
+    def stop(self):
+        self.halt.set()
+        self.thread.join()
+        for name in self.nodes:
+            self.api.delete(f"{LEASES}/{name}")
+
+
+def pods_on(watches, node):
+    names = dict.fromkeys(o["metadata"]["name"] for _, _, o in watches.events["pods"])
+    there = [p for p in (watches.latest("pods", n) for n in names) if p]
+    return [p for p in there if p["spec"].get("nodeName") == node]
+
+
+def mark_lost(api, pods, node, value):
+    """The annotation by which kwok leaves a node and its pods alone (stages.yaml)."""
+    change = {"metadata": {"annotations": {"trainyard/lost": value}}}
+    for p in pods:
+        api.patch(f"{PATHS['pods']}/{p['metadata']['name']}", change)
+    api.patch(f"/api/v1/nodes/{node}", change)
+
+
+def node_lost(api, watches, hearts, node):
+    hearts.lost.add(node)
+    mark_lost(api, pods_on(watches, node), node, "")
+
+
+def node_back(api, watches, hearts, node):
+    """The machine is there again, empty: its kubelet lets go what is to go (kwok does), and restarts what ran as its policy says."""
+    pods = pods_on(watches, node)
+    hearts.lost.discard(node)
+    hearts.renew(node)
+    mark_lost(api, pods, node, None)
+    for p in pods:
+        if "deletionTimestamp" not in p["metadata"] and p["status"].get("phase") == "Running":
+            put_status(api, p, {"conditions": pod_conditions(p, "True")})
+            container_exit(api, p, {"code": 137})
+
+
+NODE = {"node-lost": node_lost, "node-back": node_back}
+
+
+def act(api, watches, hearts, a):
     kind, name = a["target"].split("/", 1)
     if kind == "queue":
         act_on_queue(api, name, a)
+    elif kind == "node":
+        NODE[a["action"]](api, watches, hearts, name)
     elif kind == "pod":
         pod = watches.latest("pods", live_name(watches, name))
         if pod is None:

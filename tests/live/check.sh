@@ -1,47 +1,99 @@
 #!/bin/bash
-# check.sh - make check-live: real controllers against the simulator, scenario by scenario.
+# check.sh - make check-live: the product against real controllers, servers and processes, part by part (tests/live/checks).
 #
-#     tests/live/check.sh [FOLDER ...]      default: all of tests/live/stacks
+#     tests/live/check.sh [--full] [--bin DIR] [--stub FILE] [PART ...]      default: all parts, in the settings for CI, of bin/
 #
-# Gets and builds what is not in the cache (build.sh), starts a stack for each folder of scenarios (stack.sh), plays them
-# (play.py), stops what it started. A folder's scenarios run one after the other, the folders side by side. The last line
-# counts. Without a network, Go or a tool the whole is skipped, says so and ends with 77. Logs of what failed are kept, and named.
+# The programs under test are copied first, so that a build meanwhile disturbs nothing. Each part ends with 0: passed; 77: skipped, its log
+# says why; else failed, and the end of its log is shown. A part that is longer than its limit has failed, and nothing of it is left.
+# LIVE_SECONDS (1750, with --full 7200) is the time for all: what is under way when it is up, or not begun, is skipped and says so.
+# At the end a table: part, result, seconds. Ends with 0, 1 when a part has failed (logs are kept, and named), 77 when none has passed.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 here=$(cd "$(dirname "$0")" && pwd)
-control_plane="etcd kube-apiserver kubectl kube-controller-manager kube-scheduler"
+bin=$here/../../bin stub=$here/../../build/tests/real/gpu/stub_cuda.so full= wanted=() all=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --full) full=1 ;;
+        --bin) bin=$2; shift ;;
+        --stub) stub=$2; shift ;;
+        -*) sed -n '4s/^# *//p' "$0" >&2; exit 2 ;;
+        *) wanted+=("$1") ;;
+    esac
+    shift
+done
+seconds=${LIVE_SECONDS:-$([ -n "$full" ] && echo 7200 || echo 1750)}
 
-parts_of() { awk -v f="$1" '$1 == f {$1 = ""; print}' "$here/stacks"; }
-files() { local f; for f; do printf '%s\n' "$here/$f"/*.json; done; }
-# Each approach of a scenario is a play.
-count() { python3 -c 'import json, sys; print(sum(len(json.load(open(p))["approaches"]) for p in sys.argv[1:]))' $(files "${folders[@]}"); }
-skip() { [ -z "$work" ] || rm -rf "$work"; echo "check-live: skipped: $*"; echo "0 passed, 0 failed, $all skipped"; exit 77; }
+# The rows of the table: part|needs|limit|command.
+rows() {
+    awk -F ' *[|] *' -v full="$full" '!/^#/ && NF {sub(/ *$/, "", $6); print $1 "|" $2 "|" (full ? $5 "|" $6 : $3 "|" $4)}' "$here/checks"
+}
+declare -A needs result took
+while IFS='|' read -r part need _; do all+=("$part") needs[$part]=$need; done < <(rows)
+[ ${#wanted[@]} -gt 0 ] || wanted=("${all[@]}")
+for part in "${wanted[@]}"; do
+    [ -n "${needs[$part]}" ] || { echo "check-live: there is no part $part: ${all[*]}" >&2; exit 2; }
+    wanted+=("${needs[$part]}")
+done
 
-if [ $# -gt 0 ]; then folders=("$@"); else mapfile -t folders < <(awk '!/^#/ {print $1}' "$here/stacks"); fi
-all=$(count) || exit 2
-for tool in curl openssl unshare flock; do command -v $tool >/dev/null || skip "$tool is not installed"; done
+work=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-live.XXXXXX") || { echo "check-live: skipped: no folder for logs in ${TMPDIR:-/tmp}"; exit 77; }
+mkdir "$work/bin" && cp "$bin/trainyard" "$bin/trainyard-worker" "$stub" "$work/bin" && ln -s "$(realpath "$here/../../scenarios")" "$work/scenarios" || exit 1
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-live.XXXXXX") || exit 1
-"$here/build.sh" $control_plane $(for f in "${folders[@]}"; do parts_of "$f"; done | tr ' ' '\n' | sort -u) 2> >(tee "$work/build" >&2)
-case $? in
-    0) ;;
-    77) skip "$(sed -n 's/^live: //p' "$work/build" | tail -1)" ;;
-    *) exit 1 ;;
-esac
+child=
+trap 'rm -rf "$work"' EXIT
+trap '[ -z "$child" ] || { kill -TERM $child; wait $child; "$here/stack.sh" sweep; }; exit 130' INT TERM
 
-trap 'for f in "${folders[@]}"; do "$here/stack.sh" stop "$work/$f"; done' EXIT
-trap 'exit 130' INT TERM
+# Why a part was skipped.
+reason() { { grep -E 'skipped: |^live: ' "$1" || cat "$1"; } | tail -1 | sed -E 's/^live: |^([a-z0-9]+: )?skipped: //'; }
 
-one() { # FOLDER: its stack, its scenarios
-    "$here/stack.sh" start "$work/$1" --owner $$ $(parts_of "$1") || return
-    python3 "$here/play.py" --stack "$work/$1" --trainyard "$here/../../bin/trainyard" --keep "$work/$1-runs" "$here/$1"/*.json
-    "$here/stack.sh" stop "$work/$1"
+# Sets result[PART]: "passed", "skipped: ..." or "FAILED ...". timeout's own process group has all of a part but the stacks, which sweep knows.
+run() { # PART LIMIT COMMAND...
+    local part=$1 limit=$2 left=$((seconds - SECONDS)) log=$work/$1.log begin=$SECONDS code
+    shift 2
+    [ $left -gt 0 ] || { result[$part]="skipped: the $seconds s for all parts are used up (LIVE_SECONDS)"; return; }
+    echo "=== check-live: $part"
+    PATH=$here:$PATH timeout -k 60 $((limit < left ? limit : left)) "$@" >"$log" 2>&1 </dev/null &
+    child=$!
+    wait $child
+    code=$?
+    child=
+    took[$part]=$((SECONDS - begin))
+    cat "$log"
+    case $code in
+        0) result[$part]=passed ;;
+        77) result[$part]="skipped: $(reason "$log")" ;;
+        124 | 137)
+            "$here/stack.sh" sweep
+            result[$part]="FAILED: not done within $limit s"
+            [ $limit -lt $left ] || result[$part]="skipped: the $seconds s for all parts are used up (LIVE_SECONDS); what is built is kept"
+            ;;
+        *) result[$part]="FAILED: exit $code" ;;
+    esac
 }
 
-for f in "${folders[@]}"; do one "$f" >"$work/$f.out" 2>&1 & done
-wait
-for f in "${folders[@]}"; do cat "$work/$f.out"; done
-passed=$(cat "$work"/*.out | grep -c '^ok ')
-if [ "$passed" = "$all" ]; then rm -rf "$work"; else echo "check-live: logs, and what both sides decided, are in $work"; fi
-echo "$passed passed, $((all - passed)) failed, 0 skipped"
-[ "$passed" = "$all" ]
+while IFS='|' read -r part need limit command; do
+    [[ " ${wanted[*]} " == *" $part "* ]] || continue
+    if [ "$need" != - ] && [ "${result[$need]}" != passed ]; then
+        result[$part]="skipped: $need: ${result[$need]#skipped: }"
+        continue
+    fi
+    mkdir "$work/$part"
+    command=${command//BIN/$work/bin}
+    run "$part" "$limit" ${command//LOGS/$work/$part}
+done < <(rows)
+
+passed=0 failed=0 skipped=0
+printf '\n%-12s %7s  %s\n' part seconds result
+for part in "${all[@]}"; do
+    [ -n "${result[$part]}" ] || continue
+    printf '%-12s %7s  %s\n' "$part" "${took[$part]:--}" "${result[$part]}"
+    case ${result[$part]} in passed) passed=$((passed + 1)) ;; skipped*) skipped=$((skipped + 1)) ;; *) failed=$((failed + 1)) ;; esac
+done
+if [ $failed -gt 0 ]; then
+    trap - EXIT
+    for part in "${all[@]}"; do
+        [[ ${result[$part]} != FAILED* ]] || { echo "--- the end of $work/$part.log"; tail -n 20 "$work/$part.log"; }
+    done
+fi
+echo "check-live: $passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ] || exit 1
+[ $passed -gt 0 ] || exit 77

@@ -2,7 +2,7 @@
 
     api = Cluster("DIR/admin.kubeconfig")
     api.create("/api/v1/namespaces/x/pods", {...})
-    for t, what, o in api.watch("/apis/batch/v1/namespaces/x/jobs", stop): ...
+    for t, what, o in api.watch("/apis/batch/v1/namespaces/x/jobs", stop, listed): ...
 
 Errors of the server are raised as Refused with its message. Calls may come from several threads; each has its connection.
 
@@ -67,9 +67,10 @@ class Cluster:
     def delete(self, path, **options):
         return self.call("DELETE", path, options or None)
 
-    def watch(self, path, stop):
-        """Yields (monotonic time, ADDED | MODIFIED | DELETED, object), from what there is now until stop is set."""
+    def watch(self, path, stop, listed):
+        """Yields (monotonic time, ADDED | MODIFIED | DELETED, object), of what happens after `listed` is set until stop is."""
         version = self.get(path)["metadata"]["resourceVersion"]
+        listed.set()
         while not stop.is_set():
             connection = self.connect(timeout=2)
             try:

@@ -13,6 +13,7 @@
 worker=${1:-bin/trainyard-worker} kills=${2:-200} seed=${3:-1} store=$4
 ranks=3
 dir=$(mktemp -d) || exit 2
+. "$(dirname "$0")/port.sh"
 case $store in
     "") store=$dir ;;
     s3://runs/*) . "$(dirname "$0")/s3_server.sh" ;;
@@ -30,7 +31,8 @@ common="--data $dir/data --hidden 24 --steps $steps --batch 64 --rate 0.01 --eve
 common="$common --rendezvous-timeout 20s --collective-timeout 20s"
 
 start() { # checkpoint folder, options ...
-    local to=$1 port=$((20000 + RANDOM % 20000)) r
+    local to=$1 port r
+    port=$(free_port)
     shift
     pids=()
     for ((r = 0; r < ranks; r++)); do

@@ -6,16 +6,17 @@
 #
 # Starts a stack of its own (stack.sh: etcd, kube-apiserver, controller-manager, scheduler, kwok, Kueue) and stops it. Bystanders (a job,
 # a queue, a flavor, a config map, a secret) are compared before and after: UID, generation, labels, annotations, owners. The
-# last line counts. RANDOM_SEED fixes the moments of the kills. Ends with 77 where the stack's programs cannot be had.
+# last line counts. RANDOM_SEED fixes the moments of the kills. Ends with 77 where no stack can be had.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 here=$(cd "$(dirname "$0")" && pwd)
 trainyard=$(realpath "${1:-bin/trainyard}") kills=${2:-50} pods=${3:-10000}
 RANDOM=${RANDOM_SEED:-1}
+"$here/stack.sh" able || exit
 work=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-kubernetes.XXXXXX") || exit 1
 stack=$work/stack config=$work/stack/admin.kubeconfig context=trainyard-live
 passed=0 failed=0
-"$here/build.sh" etcd kube-apiserver kubectl kube-controller-manager kube-scheduler kwok kueue || { rm -rf "$work"; exit 77; }
+"$here/build.sh" etcd kube-apiserver kubectl kube-controller-manager kube-scheduler kwok kueue || { code=$?; rm -rf "$work"; exit $code; }
 "$here/stack.sh" start "$stack" --owner $$ kwok kueue || exit 1
 . "$here/parts.sh"
 kubectl=$(part_path kubectl)

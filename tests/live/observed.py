@@ -7,7 +7,6 @@ SPDX-License-Identifier: GPL-3.0-or-later
 """
 import re
 import threading
-import time
 
 PATHS = {"workloads": "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads", "jobs": "/apis/batch/v1/namespaces/default/jobs",
          "pods": "/api/v1/namespaces/default/pods", "pytorchjobs": "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs",
@@ -22,14 +21,16 @@ class Watches:
         self.halt = threading.Event()
         self.events = {r: [] for r in resources}
         self.trouble = []
-        self.threads = [threading.Thread(target=self.follow, args=(api, r), daemon=True) for r in resources]
+        listed = {r: threading.Event() for r in resources}
+        self.threads = [threading.Thread(target=self.follow, args=(api, r, listed[r]), daemon=True) for r in resources]
         for t in self.threads:
             t.start()
-        time.sleep(0.3)  # all have made their first list
+        if not all(e.wait(30) for e in listed.values()):
+            raise TimeoutError(f"not all of {', '.join(resources)} can be listed; {'; '.join(self.trouble)}")
 
-    def follow(self, api, resource):
+    def follow(self, api, resource, listed):
         try:
-            for event in api.watch(PATHS[resource], self.halt):
+            for event in api.watch(PATHS[resource], self.halt, listed):
                 self.events[resource].append(event)
         except Exception as e:
             self.trouble.append(f"watching {resource}: {e!r}")

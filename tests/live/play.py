@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """play.py - plays scenarios against real controllers, and compares what these decide with what the simulator says.
 
-    tests/live/play.py --stack DIR [--trainyard BIN] [--keep DIR] SCENARIO.json ...
+    tests/live/play.py --stack DIR [--trainyard BIN] [--keep DIR] [--approach NAME] SCENARIO.json ...
 
 DIR is a stack that stack.sh started with kwok and the controllers that the scenarios need. Each scenario, under each of its
 approaches and up to its horizon, is run by the simulator; then its nodes, queues and jobs are created as real objects at the scenario's times, its script is
@@ -57,6 +57,17 @@ def play(api, scenario, m):
     """Creates what the scenario has and does its script, at its times; (watches, time 0)."""
     for o in [*m.nodes, *m.setup]:
         api.create(manifests.path_of(o), o)
+    script = scenario["faults"].get("script", [])
+    hearts = actions.Heartbeats(api, [n["metadata"]["name"] for n in m.nodes]) if actions.loses_nodes(script) else None
+    try:
+        return play_on(api, scenario, m, script, hearts)
+    finally:
+        if hearts:
+            hearts.stop()
+
+
+def play_on(api, scenario, m, script, hearts):
+    """The same with nodes that are there."""
     for n in m.nodes:
         wait_until(lambda: ready(api.get(f"/api/v1/nodes/{n['metadata']['name']}")), "a node to be ready")
     for o in m.setup:
@@ -64,15 +75,18 @@ def play(api, scenario, m):
             wait_until(lambda: active(api.get(f"{manifests.path_of(o)}/{o['metadata']['name']}")), "a queue to be active")
     watches = observed.Watches(api, resources_of(m))
     todo = [(t, lambda o=o: api.create(manifests.path_of(o), o)) for t, o in m.jobs]
-    todo += [(a["at"], lambda a=a: actions.act(api, watches, a)) for a in scenario["faults"].get("script", [])]
+    todo += [(a["at"], lambda a=a: actions.act(api, watches, hearts, a)) for a in script]
     begin = time.monotonic()
+    if hearts:
+        hearts.begin(begin)
     for t, do in sorted(todo, key=lambda x: x[0]):
         time.sleep(max(0, begin + t - time.monotonic()))
         do()
     time.sleep(max(0, begin + scenario["run"]["horizon"] - time.monotonic()))
     watches.stop()
-    if watches.trouble:
-        raise RuntimeError("; ".join(watches.trouble))
+    trouble = watches.trouble + (hearts.trouble if hearts else [])
+    if trouble:
+        raise RuntimeError("; ".join(trouble))
     return watches, begin
 
 
@@ -278,6 +292,7 @@ def main():
     p.add_argument("--stack", type=Path, required=True)
     p.add_argument("--trainyard", default="bin/trainyard")
     p.add_argument("--keep", type=Path)
+    p.add_argument("--approach", help="only this one")
     p.add_argument("scenarios", type=Path, nargs="+")
     options = p.parse_args()
     scratch = None if options.keep else tempfile.TemporaryDirectory()
@@ -285,7 +300,8 @@ def main():
     options.keep.mkdir(exist_ok=True)
     api = Cluster(options.stack / "admin.kubeconfig")
     failed, all_times = 0, []
-    for path, approach in ((p, a) for p in options.scenarios for a in json.loads(p.read_text())["approaches"]):
+    plays = ((p, a) for p in options.scenarios for a in json.loads(p.read_text())["approaches"])
+    for path, approach in ((p, a) for p, a in plays if options.approach in (None, a)):
         try:
             wrong, told, times = one(api, options, path, approach)
             all_times += times

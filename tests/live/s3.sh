@@ -51,7 +51,7 @@ expect 3 "" "of another model" $train --steps 40 --hidden 4 --checkpoint s3://ru
 expect 0 '"resumed_step": -1' "" $train --steps 10 --checkpoint s3://runs
 
 # Three writers, each its part; one rank goes on from what they wrote.
-port=$((20000 + RANDOM % 20000))
+port=$(free_port)
 for r in 0 1 2; do
     RANK=$r WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$worker" $train --steps 20 --sharded --async \
         --checkpoint s3://runs/sharded --log-every 100000 >"$out/out$r" 2>"$out/err$r" &

@@ -9,19 +9,12 @@
 # Without the packages, and no way to get them, s3_start says so and gives 77.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
-s3_venv=${TRAINYARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard}/moto
-s3_pid=
+. "$(dirname "${BASH_SOURCE[0]}")/cache.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/port.sh"
+s3_pins="moto[server]==5.2.5"
+s3_pid= venv=$cache/venv/moto
 
-s3_install() {
-    [ -x "$s3_venv/bin/moto_server" ] && return
-    rm -rf "$s3_venv"
-    { python3 -m venv "$s3_venv" && "$s3_venv/bin/pip" install -q "moto[server]" boto3; } >"$1/install.log" 2>&1 && return
-    echo "no object store to test against: moto[server] cannot be installed: $(tail -1 "$1/install.log")" >&2
-    rm -rf "$s3_venv"
-    return 77
-}
-
-s3_python() { "$s3_venv/bin/python" - "$AWS_ENDPOINT_URL" "$@"; }
+s3_python() { "$venv/bin/python" - "$AWS_ENDPOINT_URL" "$@"; }
 
 # A user who may do all, one who may only read, and from then on nothing without a signature.
 s3_setup='
@@ -40,7 +33,7 @@ urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/moto-api/reset-aut
 
 s3_serve() { # DIR PORT: answers within 30 s
     local i
-    "$s3_venv/bin/moto_server" -H 127.0.0.1 -p "$2" >"$1/moto.log" 2>&1 &
+    "$venv/bin/moto_server" -H 127.0.0.1 -p "$2" >"$1/moto.log" 2>&1 &
     s3_pid=$!
     for ((i = 0; i < 300; i++)); do
         (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null && return
@@ -53,8 +46,8 @@ s3_serve() { # DIR PORT: answers within 30 s
 }
 
 s3_start() { # DIR
-    s3_install "$1" || return
-    s3_port=$((20000 + RANDOM % 20000))
+    cache_venv moto "$1/install.log" "$s3_pins" || return
+    s3_port=$(free_port)
     s3_serve "$1" $s3_port || return
     export AWS_ENDPOINT_URL=http://127.0.0.1:$s3_port
     s3_python <<<"$s3_setup" >"$1/keys" || { s3_stop; return 1; }

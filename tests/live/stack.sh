@@ -1,16 +1,18 @@
 #!/bin/bash
 # stack.sh - starts and stops a real control plane with real controllers, on loopback, without containers.
 #
-#     tests/live/stack.sh start DIR [--owner PID] [kwok] [kueue] [training-operator] [ray-operator]
+#     tests/live/stack.sh start DIR [--owner PID] [heartbeats] [kwok] [kueue] [training-operator] [ray-operator]
 #     tests/live/stack.sh stop DIR
 #     tests/live/stack.sh sweep          stops the stacks whose owner has gone
+#     tests/live/stack.sh able           77, and what is missing, where no stack can run
 #
 # DIR must not exist; it gets the certificates, the data, a log and a pid file a process, DIR/admin.kubeconfig and DIR/kubectl. etcd,
 # kube-apiserver, kube-controller-manager and kube-scheduler always start; `start` returns when pods can be created, nodes
 # are played (kwok) and the controllers asked for serve. Each stack takes a block of 20 ports of its own, so that several
 # run side by side; which blocks are taken, and by whom, stands in a registry in TMPDIR. A process is stopped only when pid and
 # time of start are those written down. `--owner`: the stack belongs to that process; `sweep`, and each `start`, stops
-# what an owner that was killed left behind. Ends with 0, 1 (with the end of the log of what did not start), 2 usage.
+# what an owner that was killed left behind. `heartbeats`: nodes whose leases nobody renews are lost, after the short times of the
+# stack profile `heartbeats`; without, no node is ever lost. Ends with 0, 1 (with the end of the log of what did not start), 2 usage.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 . "$(dirname "$0")/parts.sh"
@@ -147,15 +149,18 @@ start_apiserver() {
         --bind-address=127.0.0.1 --advertise-address=127.0.0.1 --endpoint-reconciler-type=none --cert-dir="$dir/apiserver-certs" \
         --tls-cert-file="$dir/pki/server.crt" --tls-private-key-file="$dir/pki/server.key" --client-ca-file="$dir/pki/ca.crt" \
         --service-account-issuer=https://kubernetes.default.svc --service-account-key-file="$dir/pki/accounts.pub" \
-        --service-account-signing-key-file="$dir/pki/accounts.key" --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/16
+        --service-account-signing-key-file="$dir/pki/accounts.key" --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/16 \
+        ${heartbeats:+--default-unreachable-toleration-seconds=6 --default-not-ready-toleration-seconds=6}
     await kube-apiserver 120 k get --raw /readyz
 }
 
-# Kubelets that are played send no heartbeats: nodes do not go NotReady.
+# Kubelets that are played by kwok send no heartbeats: nodes do not go NotReady, unless somebody else sends them.
 start_kcm() {
+    local grace=(--node-monitor-grace-period=87600h)
+    [ -z "$heartbeats" ] || grace=(--node-monitor-grace-period=10s --node-monitor-period=1s)
     run kube-controller-manager "$(part_path kube-controller-manager)" --secure-port="$(port kube-controller-manager)" --bind-address=127.0.0.1 \
         --kubeconfig="$dir/kube-controller-manager.kubeconfig" --authentication-kubeconfig="$dir/kube-controller-manager.kubeconfig" \
-        --authorization-kubeconfig="$dir/kube-controller-manager.kubeconfig" --cert-dir="$dir/kcm-certs" --leader-elect=false --node-monitor-grace-period=87600h \
+        --authorization-kubeconfig="$dir/kube-controller-manager.kubeconfig" --cert-dir="$dir/kcm-certs" --leader-elect=false "${grace[@]}" \
         --service-account-private-key-file="$dir/pki/accounts.key" --root-ca-file="$dir/pki/ca.crt" --use-service-account-credentials=true
 }
 
@@ -252,11 +257,12 @@ start_ray_operator() {
 
 start() {
     local part
+    [ "$1" != heartbeats ] || { heartbeats=1; shift; }
     for part in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl "$@"; do
         [ -x "$(part_path "$part")" ] || fail "$part is not built: tests/live/build.sh"
     done
     mkdir "$dir" 2>/dev/null || fail "$dir cannot be made, or exists"
-    starting=1
+    starting=1 kubectl=$(part_path kubectl)
     exec 9>"$registry.lock" && flock 9
     sweep
     claim_ports
@@ -272,21 +278,36 @@ start() {
     for part; do "start_${part//-/_}"; done
 }
 
+# Tools, and a mount namespace of one's own for controllers that look in fixed places.
+able() {
+    local tool scratch why code
+    for tool in curl openssl unshare flock python3; do
+        command -v $tool >/dev/null || { echo "live: $tool is not installed" >&2; return 77; }
+    done
+    scratch=$(mktemp -d) || return 77
+    why=$("$live_here/private.sh" "$scratch" /etc -- true 2>&1)
+    code=$?
+    rmdir "$scratch"
+    [ $code = 0 ] && return
+    echo "live: no mount namespace of one's own: $(tail -n 1 <<<"$why")" >&2
+    return 77
+}
+
 command=$1
 shift
 case $command in
     start | stop)
-        [ -n "$1" ] || { sed -n '4,6s/^# *//p' "$0" >&2; exit 2; }
-        dir=$(realpath -m "$1") owner=
+        [ -n "$1" ] || { sed -n '4,7s/^# *//p' "$0" >&2; exit 2; }
+        dir=$(realpath -m "$1") owner= heartbeats=
         shift
         ;;
-    sweep) ;;
-    *) sed -n '4,6s/^# *//p' "$0" >&2; exit 2 ;;
+    sweep | able) ;;
+    *) sed -n '4,7s/^# *//p' "$0" >&2; exit 2 ;;
 esac
-kubectl=$(part_path kubectl)
 [ "$1" = --owner ] && owner=$2 && shift 2
 case $command in
     start) start "$@" ;;
     stop) stop_all ;;
     sweep) sweep ;;
+    able) able ;;
 esac
