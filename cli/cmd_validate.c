@@ -21,6 +21,7 @@ static const struct argp_option options[] = {
     {"tolerance", 't', "QUANTITY=PERCENT", 0,
      "How far the median of a quantity may be off (default: 10 %, of step 5 %); several times. QUANTITY: admission, "
      "allocation, start, run, restart, step, save, wait_REASON, or all", 0},
+    {"events-only", 'e', 0, 0, "Medians are told and decide nothing: order, victims and ends do, where the machine's times are not its own", 0},
     {"format", 'f', "text|json|csv", 0, "Of the result (default: text)", 0},
     {0},
 };
@@ -54,6 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'j': o->plan.jitter_ns = command_duration(arg, 0, "--jitter", state); return 0;
     case 't': set_tolerance(o, arg, state); return 0;
+    case 'e': o->plan.events_only = true; return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case ARGP_KEY_ARG: add_run(o, arg, state); return 0;
     case ARGP_KEY_END:

@@ -568,6 +568,17 @@ static bool fit(struct fitting *f, struct runs_calibration *c, struct diag *d)
     return ok && !f->error;
 }
 
+/* What all the runs' stacks say alike; the default where they differ. */
+static void common_stack(const struct fitting *f, struct stack *to)
+{
+    stack_defaults(to);
+    for (size_t i = 0; i < stack_constant_count(); i++) {
+        bool alike = true;
+        for (size_t s = 1; s < f->n_sources; s++) alike &= stack_get(&f->stacks[s], i) == stack_get(&f->stacks[0], i);
+        if (alike) stack_put(to, i, stack_get(&f->stacks[0], i));
+    }
+}
+
 static char *source_text(const struct fitting *f)
 {
     struct str s = {0};
@@ -610,6 +621,7 @@ bool calibrate_runs(const struct calibrate_runs_plan *plan, struct runs_calibrat
     progress_end(&f.progress);
     if (ok) {
         c->source = source_text(&f);
+        common_stack(&f, &c->stack);
         calibrate_runs_direct(f.sources, f.n_sources, plan->level, c);
     }
     *err = f.error;

@@ -39,6 +39,7 @@
 #include "base/diag.h"
 #include "base/progress.h"
 #include "base/str.h"
+#include "input/stack.h"
 #include "study/measures.h"
 
 struct calibrate_runs_plan {
@@ -68,13 +69,15 @@ struct held_out_error { /* median |sim - live| / live over the samples of a quan
 };
 
 struct measured_steps { char *job; int64_t steps; double step_s, compute_s, communication_s, data_s; };
-struct measured_saves { size_t n; double latency_s, latency_low, latency_high, bytes_per_s, low, high; };
+/* Of those whose size is known; then medians of all, and of loads (a job's whole time for them over its starts but the first). */
+struct measured_saves { size_t n; double latency_s, latency_low, latency_high, bytes_per_s, low, high; size_t n_all, n_loads; double save_s, load_s; };
 struct measured_failures { size_t n; double rank_hours, rate, low, high; }; /* a rank-hour */
 
 struct runs_calibration {
     ARRAY(struct fitted_constant) constants;
     ARRAY(struct held_out_error) errors;
     ARRAY(struct measured_steps) steps;
+    struct stack stack;                /* of the runs: what they have in common, else the defaults */
     struct measured_saves saves;       /* n 0: none whose size is known */
     struct measured_failures failures;
     size_t n_runs, n_jobs, n_samples, not_read;
@@ -87,7 +90,7 @@ bool calibrate_runs(const struct calibrate_runs_plan *, struct runs_calibration 
 void runs_calibration_text(const struct runs_calibration *, struct str *);
 void runs_calibration_json(const struct runs_calibration *, struct str *);
 void runs_calibration_csv(const struct runs_calibration *, struct str *);
-/* A stack profile, as a scenario's "stack" takes it: the fitted constants, and where from. */
+/* A stack profile, as a scenario's "stack" takes it: the stack of the runs with the fitted constants, and where from. */
 void runs_calibration_profile(const struct runs_calibration *, const char *name, struct str *);
 void runs_calibration_free(struct runs_calibration *);
 

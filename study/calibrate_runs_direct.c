@@ -4,6 +4,8 @@
  */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,7 +42,30 @@ static void steps_of(const struct measures *m, struct runs_calibration *c)
 
 /* ---- checkpoints ---- */
 
-struct saves { ARRAY(double) bytes, seconds; };
+struct saves { ARRAY(double) bytes, seconds; ARRAY(double) all, loads; };
+
+static size_t starts_of(const struct measures *m, const struct job_row *j)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_events; i++) n += m->events[i].job == j && m->events[i].what == H_STARTED;
+    return n;
+}
+
+static void times_of(const struct measures *m, struct saves *out)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const struct sample *x = &m->samples[i];
+        size_t starts = x->quantity == Q_WAITS + WAIT_CHECKPOINT_LOAD ? starts_of(m, x->job) : 0;
+        if (x->quantity == Q_SAVE) array_push(&out->all, (double)x->ns / 1e9);
+        if (starts > 1) array_push(&out->loads, (double)x->ns / 1e9 / (double)(starts - 1));
+    }
+}
+
+static double median(double *v, size_t n)
+{
+    gsl_sort(v, 1, n);
+    return n ? gsl_stats_median_from_sorted_data(v, 1, n) : NAN;
+}
 
 static void saves_of(const struct live_source *s, struct saves *out)
 {
@@ -119,10 +144,17 @@ void calibrate_runs_direct(const struct live_source *sources, size_t n, double l
     for (size_t i = 0; i < n; i++) {
         steps_of(&sources[i].measures, c);
         saves_of(&sources[i], &saves);
+        times_of(&sources[i].measures, &saves);
         failures_of(&sources[i], &c->failures);
     }
     fit_saves(&saves, level, &c->saves);
+    c->saves.n_all = saves.all.n;
+    c->saves.save_s = median(saves.all.v, saves.all.n);
+    c->saves.n_loads = saves.loads.n;
+    c->saves.load_s = median(saves.loads.v, saves.loads.n);
     rate_of(&c->failures, level);
     array_free(&saves.bytes);
     array_free(&saves.seconds);
+    array_free(&saves.all);
+    array_free(&saves.loads);
 }

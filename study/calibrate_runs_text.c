@@ -126,10 +126,20 @@ static void steps_text(const struct runs_calibration *c, struct str *out)
     str_free(&t);
 }
 
+static void medians_text(const struct measured_saves *s, struct str *out)
+{
+    if (!s->n_all && !s->n_loads) return;
+    str_printf(out, "\nCheckpoints: %zu saves", s->n_all);
+    if (s->n_all) str_append(out, ", "), words_amount(out, "s", s->save_s), str_append(out, " in the median");
+    str_printf(out, "; loads of %zu jobs", s->n_loads);
+    if (s->n_loads) str_append(out, ", "), words_amount(out, "s", s->load_s);
+    str_append(out, ".\n");
+}
+
 static void saves_text(const struct measured_saves *s, struct str *out)
 {
     if (!s->n) return;
-    str_printf(out, "\nCheckpoints: %zu saves of known size, ", s->n);
+    str_printf(out, "%zu saves are of known size: ", s->n);
     words_number(out, s->bytes_per_s / 1e9);
     str_append(out, " GB/s (");
     words_number(out, s->low / 1e9);
@@ -177,6 +187,7 @@ void runs_calibration_text(const struct runs_calibration *c, struct str *out)
     constants_text(c, out);
     errors_text(c, out);
     steps_text(c, out);
+    medians_text(&c->saves, out);
     saves_text(&c->saves, out);
     failures_text(&c->failures, out);
 }
@@ -241,6 +252,10 @@ static void direct_json(struct json_writer *w, const struct runs_calibration *c)
     figure_count(w, "samples", c->saves.n);
     figure_double(w, "bytes_per_s", c->saves.n ? c->saves.bytes_per_s : NAN);
     figure_double(w, "latency_s", c->saves.n ? c->saves.latency_s : NAN);
+    figure_count(w, "all", c->saves.n_all);
+    figure_double(w, "save_s", c->saves.n_all ? c->saves.save_s : NAN);
+    figure_count(w, "loads", c->saves.n_loads);
+    figure_double(w, "load_s", c->saves.n_loads ? c->saves.load_s : NAN);
     json_write_end(w);
     json_write_key(w, "failures");
     json_write_object(w);
@@ -302,27 +317,37 @@ static void source_with_doubts(const struct runs_calibration *c, struct str *out
     }
 }
 
+/* Constants that are as everywhere are left out. */
+static void constants_profile(const struct runs_calibration *c, struct json_writer *w)
+{
+    struct stack values = c->stack, usual;
+    struct arena arena = {0};
+    bool fitted[sizeof values / sizeof(int64_t)] = {false};
+    stack_defaults(&usual);
+    for (size_t i = 0; i < c->constants.n; i++) {
+        fitted[c->constants.v[i].constant] = true;
+        stack_put(&values, c->constants.v[i].constant, c->constants.v[i].value);
+    }
+    json_write_key(w, "constants");
+    json_write_object(w);
+    for (size_t i = 0; i < stack_constant_count(); i++)
+        if (fitted[i] || stack_get(&values, i) != stack_get(&usual, i))
+            figure_string(w, stack_constant_at(i)->name, stack_text(&arena, &values, i));
+    json_write_end(w);
+    arena_free(&arena);
+}
+
 void runs_calibration_profile(const struct runs_calibration *c, const char *name, struct str *out)
 {
     struct json_writer w;
-    struct stack values = {0};
-    struct arena arena = {0};
     struct str source = {0};
     json_write_begin(&w, out);
     json_write_object(&w);
     figure_string(&w, "name", name);
     source_with_doubts(c, &source);
     figure_string(&w, "source", str_text(&source));
-    json_write_key(&w, "constants");
-    json_write_object(&w);
-    for (size_t i = 0; i < c->constants.n; i++) {
-        const struct fitted_constant *k = &c->constants.v[i];
-        stack_put(&values, k->constant, k->value);
-        figure_string(&w, name_of(k), stack_text(&arena, &values, k->constant));
-    }
-    json_write_end(&w);
+    constants_profile(c, &w);
     json_write_end(&w);
     str_append(out, "\n");
     str_free(&source);
-    arena_free(&arena);
 }

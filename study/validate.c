@@ -90,63 +90,102 @@ static double ks_distance(const struct values *a, const struct values *b)
     return most;
 }
 
-/* A wait that is no longer than what repeats differ by cannot be told from none: a live run has many of microseconds. */
-static bool counts(const struct sample *s, int64_t jitter_ns) { return s->quantity < Q_WAITS || s->ns > jitter_ns; }
-
-static void collect(const struct measures *m, unsigned quantity, int64_t jitter_ns, struct values *v)
-{
-    v->list.n = 0;
-    for (size_t i = 0; i < m->n; i++)
-        if (m->samples[i].quantity == quantity && counts(&m->samples[i], jitter_ns)) array_push(&v->list, (double)m->samples[i].ns / 1e9);
-}
-
 struct pairing {
+    const struct validation *v;
     struct values sim, live, errors;
-    struct keyed sims;
+    double bias, tolerance;
+    size_t near; /* pairs within the tolerance, or the jitter */
+    struct keyed sims, lives;
 };
 
-static void pair(const struct validation *v, struct pairing *p, struct validated *row)
+static void add_pair(struct pairing *p, int64_t sim_ns, int64_t live_ns)
 {
-    double bias = 0;
-    p->errors.list.n = 0;
-    for (size_t i = 0; i < v->live.n; i++) {
-        const struct sample *live = &v->live.samples[i];
-        uint64_t at;
-        if (live->quantity != row->quantity || !counts(live, v->jitter_ns)) continue;
-        if (!hmap_get_str(&p->sims.map, key_of(&p->sims.key, live->job, live->quantity, live->k), &at)) continue;
-        double d = (double)(v->sim.samples[at].ns - live->ns) / 1e9;
-        bias += d;
-        array_push(&p->errors.list, live->ns ? fabs(d) / ((double)live->ns / 1e9) : d == 0 ? 0 : INFINITY);
+    double d = (double)(sim_ns - live_ns) / 1e9;
+    p->bias += d;
+    p->near += fabs(d) <= p->tolerance * (double)live_ns / 1e9 || fabs(d) <= (double)p->v->jitter_ns / 1e9;
+    array_push(&p->errors.list, live_ns ? fabs(d) / ((double)live_ns / 1e9) : d == 0 ? 0 : INFINITY);
+}
+
+/* Its twin in the other run; NULL: that has none. */
+static const struct sample *twin_sample(const struct measures *other, struct keyed *keys, const struct sample *s)
+{
+    uint64_t at;
+    return hmap_get_str(&keys->map, key_of(&keys->key, s->job, s->quantity, s->k), &at) ? &other->samples[at] : NULL;
+}
+
+static void collect(struct pairing *p, unsigned quantity)
+{
+    const struct measures *sim = &p->v->sim, *live = &p->v->live;
+    for (size_t i = 0; i < sim->n; i++)
+        if (sim->samples[i].quantity == quantity) array_push(&p->sim.list, (double)sim->samples[i].ns / 1e9);
+    for (size_t i = 0; i < live->n; i++) {
+        const struct sample *s = &live->samples[i];
+        if (s->quantity != quantity) continue;
+        array_push(&p->live.list, (double)s->ns / 1e9);
+        const struct sample *twin = twin_sample(sim, &p->sims, s);
+        if (twin) add_pair(p, twin->ns, s->ns);
     }
-    sort(&p->errors);
-    row->n_pairs = p->errors.list.n;
-    row->bias_s = row->n_pairs ? bias / (double)row->n_pairs : NAN;
-    row->error = quantile(&p->errors, 0.5);
 }
 
-static bool within(const struct validated *r, int64_t jitter_ns)
+/* One job's wait in both runs, 0 where it has none: it counts in both or, where neither is longer than the jitter, in none. */
+static void decide_wait(struct pairing *p, struct validated *r, int64_t sim_ns, int64_t live_ns)
 {
-    if (!r->n_sim || !r->n_live) return false;
-    double off = fabs(r->sim_p50_s - r->live_p50_s);
-    return off <= r->tolerance * r->live_p50_s || off <= (double)jitter_ns / 1e9;
+    if ((sim_ns > live_ns ? sim_ns : live_ns) <= p->v->jitter_ns) return;
+    array_push(&p->sim.list, (double)sim_ns / 1e9);
+    array_push(&p->live.list, (double)live_ns / 1e9);
+    r->n_sim += sim_ns > 0;
+    r->n_live += live_ns > 0;
+    add_pair(p, sim_ns, live_ns);
 }
 
-static struct validated validated_of(const struct validation *v, struct pairing *p, unsigned quantity, double tolerance)
+static void collect_waits(struct pairing *p, struct validated *r)
+{
+    const struct measures *sim = &p->v->sim, *live = &p->v->live;
+    for (size_t i = 0; i < live->n; i++) {
+        const struct sample *s = &live->samples[i], *twin;
+        if (s->quantity != r->quantity) continue;
+        twin = twin_sample(sim, &p->sims, s);
+        decide_wait(p, r, twin ? twin->ns : 0, s->ns);
+    }
+    for (size_t i = 0; i < sim->n; i++)
+        if (sim->samples[i].quantity == r->quantity && !twin_sample(live, &p->lives, &sim->samples[i]))
+            decide_wait(p, r, sim->samples[i].ns, 0);
+}
+
+static bool within(const struct pairing *p, const struct validated *r)
+{
+    bool wait = r->quantity >= Q_WAITS;
+    if (wait ? 2 * p->near <= r->n_pairs : !r->n_sim || !r->n_live) return false;
+    double off = fabs(r->sim_p50_s - r->live_p50_s);
+    return off <= r->tolerance * r->live_p50_s || off <= (double)p->v->jitter_ns / 1e9;
+}
+
+static struct validated validated_of(struct pairing *p, unsigned quantity, double tolerance)
 {
     struct validated r = {.quantity = quantity, .tolerance = tolerance};
-    collect(&v->sim, quantity, v->jitter_ns, &p->sim);
-    collect(&v->live, quantity, v->jitter_ns, &p->live);
+    p->sim.list.n = p->live.list.n = p->errors.list.n = 0;
+    p->bias = 0;
+    p->near = 0;
+    p->tolerance = tolerance;
+    if (quantity < Q_WAITS) {
+        collect(p, quantity);
+        r.n_sim = p->sim.list.n;
+        r.n_live = p->live.list.n;
+    } else {
+        collect_waits(p, &r);
+    }
     sort(&p->sim);
     sort(&p->live);
-    r.n_sim = p->sim.list.n;
-    r.n_live = p->live.list.n;
+    sort(&p->errors);
     r.sim_p50_s = quantile(&p->sim, 0.5);
     r.live_p50_s = quantile(&p->live, 0.5);
     r.sim_p95_s = quantile(&p->sim, 0.95);
     r.live_p95_s = quantile(&p->live, 0.95);
     r.distance = ks_distance(&p->sim, &p->live);
-    pair(v, p, &r);
-    r.passed = within(&r, v->jitter_ns);
+    r.n_pairs = p->errors.list.n;
+    r.bias_s = r.n_pairs ? p->bias / (double)r.n_pairs : NAN;
+    r.error = quantile(&p->errors, 0.5);
+    r.passed = within(p, &r);
     return r;
 }
 
@@ -155,32 +194,15 @@ static double default_tolerance(unsigned quantity)
     return quantity == Q_STEP ? VALIDATE_STEP_TOLERANCE : VALIDATE_PHASE_TOLERANCE;
 }
 
-static int64_t longest(const struct measures *m, unsigned quantity)
-{
-    int64_t ns = 0;
-    for (size_t i = 0; i < m->n; i++)
-        if (m->samples[i].quantity == quantity && m->samples[i].ns > ns) ns = m->samples[i].ns;
-    return ns;
-}
-
-/* A wait that one run alone has: the other has none, or none longer than the jitter; then the longest of it counts. */
-static void judge_absence(const struct validation *v, struct validated *r)
-{
-    double there = r->n_sim ? r->sim_p95_s : r->live_p95_s;
-    double other = (double)longest(r->n_sim ? &v->live : &v->sim, r->quantity) / 1e9;
-    if (!r->n_sim != !r->n_live) r->passed = there - other <= (double)v->jitter_ns / 1e9;
-}
-
 static void validate_quantities(struct validation *v, const struct validate_plan *plan)
 {
-    struct pairing p = {.sims = keyed_samples(&v->sim)};
+    struct pairing p = {.v = v, .sims = keyed_samples(&v->sim), .lives = keyed_samples(&v->live)};
     for (unsigned q = 0; q < N_QUANTITIES; q++) {
-        struct validated r = validated_of(v, &p, q, plan->tolerance[q] > 0 ? plan->tolerance[q] : default_tolerance(q));
-        if (!r.n_sim && !r.n_live) continue;
-        judge_absence(v, &r);
-        v->rows[v->n_rows++] = r;
+        struct validated r = validated_of(&p, q, plan->tolerance[q] > 0 ? plan->tolerance[q] : default_tolerance(q));
+        if (r.n_sim || r.n_live) v->rows[v->n_rows++] = r;
     }
     keyed_free(&p.sims);
+    keyed_free(&p.lives);
     array_free(&p.sim.list);
     array_free(&p.live.list);
     array_free(&p.errors.list);
@@ -319,7 +341,7 @@ static int by_kind(const void *a, const void *b)
 static void judge(struct validation *v)
 {
     v->passed = v->n_jobs > 0 && v->unmatched_jobs == 0;
-    for (size_t i = 0; i < v->n_rows; i++) v->passed &= v->rows[i].passed;
+    for (size_t i = 0; i < v->n_rows && !v->events_only; i++) v->passed &= v->rows[i].passed;
     for (size_t i = 0; i < v->differences.n; i++) {
         v->counts[v->differences.v[i].kind]++;
         if (v->differences.v[i].kind != DIFF_PLACE) v->passed = false;
@@ -329,7 +351,7 @@ static void judge(struct validation *v)
 
 bool validate_runs(const struct validate_plan *plan, struct validation *v, char **err)
 {
-    *v = (struct validation){.jitter_ns = plan->jitter_ns};
+    *v = (struct validation){.jitter_ns = plan->jitter_ns, .events_only = plan->events_only};
     if (!measures_read(plan->sim, &v->sim, err)) return false;
     if (!measures_read(plan->live, &v->live, err)) {
         validate_free(v);

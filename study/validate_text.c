@@ -165,7 +165,7 @@ static void verdict_text(const struct validation *v, struct str *out)
     for (size_t i = 0; i < v->n_rows; i++) good += v->rows[i].passed;
     str_printf(out, "\n%s: %zu of %zu medians within their tolerance (or ", v->passed ? "PASSED" : "FAILED", good, v->n_rows);
     words_amount(out, "s", (double)v->jitter_ns / 1e9);
-    str_printf(out, "); of %zu events %zu out of order (closer than ", v->n_events, v->counts[DIFF_ORDER]);
+    str_printf(out, ")%s; of %zu events %zu out of order (closer than ", v->events_only ? ", told, not judged" : "", v->n_events, v->counts[DIFF_ORDER]);
     words_amount(out, "s", 3 * (double)v->jitter_ns / 1e9);
     str_printf(out, " there is none), %zu in one run only, %zu evicted by another; %zu of %zu jobs ended otherwise\n",
                v->counts[DIFF_ONLY_SIM] + v->counts[DIFF_ONLY_LIVE], v->counts[DIFF_VICTIM], v->counts[DIFF_END], v->n_jobs);
@@ -229,6 +229,7 @@ void validate_json(const struct validation *v, struct str *out)
     figure_string(&w, "live", v->live.run->dir);
     figure_string(&w, "back_end", v->live.run->back_end);
     figure_bool(&w, "passed", v->passed);
+    figure_bool(&w, "events_only", v->events_only);
     figure_double(&w, "jitter_s", (double)v->jitter_ns / 1e9);
     figure_count(&w, "jobs", v->n_jobs);
     figure_count(&w, "unmatched_jobs", v->unmatched_jobs);

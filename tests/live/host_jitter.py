@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""By how much the same event differs between two live runs of one scenario: the largest difference, in ms, rounded up.
+"""By how much the same event differs among live runs of one scenario: the largest difference of two, in ms, rounded up.
 
-    host_jitter.py RUN RUN
+    host_jitter.py RUN RUN...
 
 Events: a job is admitted, steps, stops, ends; the k-th of its kind in that job. Times are from the run's first submission.
 """
@@ -24,5 +24,6 @@ def events(run):
     return at
 
 
-a, b = (events(run) for run in sys.argv[1:])
-print(max(1, -(-max(abs(a[k] - b[k]) for k in a.keys() & b.keys()) // 1000000)))
+runs = [events(run) for run in sys.argv[1:]]
+shared = set.intersection(*(set(r) for r in runs))
+print(max(1, -(-max(max(r[k] for r in runs) - min(r[k] for r in runs) for k in shared) // 1000000)))

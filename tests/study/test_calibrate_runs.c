@@ -44,12 +44,12 @@ static const char *scenario_text(int n, const char *stack)
     return copy;
 }
 
-/* A run by the true constants, whose scenario has the default ones: as if the machine were one. */
-static const char *live_run(const char *name, int n, const char *truth)
+/* A run by the true constants, whose scenario has other ones: as if the machine were one. */
+static const char *live_run_of(const char *name, int n, const char *truth, const char *stack)
 {
     struct diag d = {0};
     struct sim_result r;
-    const char *dir = path_join(&arena, top, name), *text = scenario_text(n, truth), *plain = scenario_text(n, "");
+    const char *dir = path_join(&arena, top, name), *text = scenario_text(n, truth), *plain = scenario_text(n, stack);
     struct scenario *sc = scenario_parse("truth.json", text, strlen(text), NULL, &d);
     if (!sc) diag_print(&d, stderr);
     assert_non_null(sc);
@@ -59,6 +59,8 @@ static const char *live_run(const char *name, int n, const char *truth)
     assert_true(file_write_atomic(path_join(&arena, dir, "scenario.json"), plain, strlen(plain), &d));
     return dir;
 }
+
+static const char *live_run(const char *name, int n, const char *truth) { return live_run_of(name, n, truth, ""); }
 
 static struct runs_calibration calibrate(const char *const *dirs, size_t n, const char *const *only, size_t n_only)
 {
@@ -121,6 +123,9 @@ static void test_direct(void **state)
     assert_int_equal(c.saves.n, 8 * 3);
     assert_true(fabs(c.saves.bytes_per_s / 2e9 - 1) < 1e-6);
     assert_true(fabs(c.saves.latency_s) < 1e-6);
+    assert_int_equal(c.saves.n_all, 8 * 3);
+    assert_true(fabs(c.saves.save_s - 3) < 1e-6); /* the median of as many of 2 s as of 4 */
+    assert_int_equal(c.saves.n_loads, 0);         /* no job begins again */
     assert_int_equal(c.failures.n, 0);
     /* 95 %: -ln(0.025) = 3.689 over 8 jobs x 200 s x GPUs (4, 8, 12, 16 by turns: 80 GPUs and 16,000 GPU-s) */
     assert_true(fabs(c.failures.rank_hours * 3600 / (16000 + 768) - 1) < 1e-6); /* 3 saves: 6 s of 4 and 12, 12 s of 8 and 16 GPUs */
@@ -143,8 +148,9 @@ static void test_not_read(void **state)
 
 static void test_profile_loads(void **state)
 {
-    const char *dirs[] = {live_run("a", 6, "\"kubelet.container-start\": \"4s\""),
-                          live_run("b", 5, "\"kubelet.container-start\": \"4s\"")};
+    const char *dirs[] = { /* the profile has what their stacks have in common besides */
+        live_run_of("a", 6, "\"kubelet.container-start\": \"4s\"", "\"kubelet.crash-backoff\": \"3s\", \"nccl.timeout\": \"9s\""),
+        live_run_of("b", 5, "\"kubelet.container-start\": \"4s\"", "\"kubelet.crash-backoff\": \"3s\"")};
     struct runs_calibration c = calibrate(dirs, 2, NULL, 0);
     struct diag d = {0};
     struct str json = {0}, name = {0};
@@ -161,6 +167,8 @@ static void test_profile_loads(void **state)
     assert_non_null(sc);
     int64_t start = sc->approach.stack.pod_start;
     assert_true(fabs((double)start / 4e9 - 1) < 0.03);
+    assert_true(sc->approach.stack.crash_backoff == 3000000000);
+    assert_true(sc->approach.stack.nccl_timeout == 600000000000);
     scenario_free(sc);
     str_free(&json);
     str_free(&name);

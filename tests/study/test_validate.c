@@ -36,19 +36,24 @@ static const char text[] =
     "   {\"id\": \"d\", \"kind\": \"PyTorchJob\", \"replicas\": 1, \"gpus\": 1, \"duration\": 60, \"submit\": 0}]},\n"
     " \"approaches\": {\"operator\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"fifo\"}}}\n";
 
-/* When each job is admitted and how long it takes to start, in ms; who evicts job d (NO_JOB: nobody); ms of a step. */
+/* When each job is admitted and how long it takes to start, in ms; who evicts job d (NO_JOB: nobody); ms of a step; how much
+ * of its start each job waits with the reason detection (0: none), in ms. */
 struct story {
     const char *name;
     int64_t admitted[JOBS], start[JOBS];
     int32_t evicts_d;
     int64_t step;
     enum job_state end_of_c;
+    int64_t detection[JOBS];
 };
 
 static void play_job(struct live_run *l, const struct story *s, uint32_t j)
 {
     int64_t at = s->admitted[j] + s->start[j];
     live_allocated(l, j);
+    if (s->detection[j]) live_waits(l, j, WAIT_DETECTION);
+    live_at(l, (s->admitted[j] + s->detection[j]) * MS);
+    live_waits(l, j, WAIT_START);
     live_at(l, at * MS);
     live_started(l, j);
     live_at(l, (at + 10 * s->step) * MS);
@@ -87,21 +92,33 @@ static const char *play(const struct story *s)
 }
 
 static const struct story live_story = {
-    "live", {1000, 101000, 201000, 301000}, {2000, 3000, 4000, 5000}, NO_JOB, 500, JOB_SUCCEEDED};
+    "live", {1000, 101000, 201000, 301000}, {2000, 3000, 4000, 5000}, NO_JOB, 500, JOB_SUCCEEDED, {0}};
+
+static void validate_by(const struct story *sim, const struct story *live, int64_t jitter, bool events_only, struct validation *v)
+{
+    char *err = NULL;
+    struct validate_plan plan = {.sim = play(sim), .live = play(live), .jitter_ns = jitter, .events_only = events_only};
+    if (!validate_runs(&plan, v, &err)) fail_msg("%s", err);
+}
 
 static void validate(const struct story *sim, const struct story *live, int64_t jitter, struct validation *v)
 {
-    char *err = NULL;
-    struct validate_plan plan = {.sim = play(sim), .live = play(live), .jitter_ns = jitter};
-    if (!validate_runs(&plan, v, &err)) fail_msg("%s", err);
+    validate_by(sim, live, jitter, false, v);
+}
+
+/* NULL: nothing to compare. */
+static const struct validated *maybe_row(const struct validation *v, unsigned quantity)
+{
+    for (size_t i = 0; i < v->n_rows; i++)
+        if (v->rows[i].quantity == quantity) return &v->rows[i];
+    return NULL;
 }
 
 static const struct validated *row(const struct validation *v, unsigned quantity)
 {
-    for (size_t i = 0; i < v->n_rows; i++)
-        if (v->rows[i].quantity == quantity) return &v->rows[i];
-    fail_msg("no %s", quantity_name(quantity));
-    return NULL;
+    const struct validated *r = maybe_row(v, quantity);
+    if (!r) fail_msg("no %s", quantity_name(quantity));
+    return r;
 }
 
 #define assert_near(x, y) assert_true(fabs((double)(x) - (double)(y)) <= 1e-9 * (1 + fabs((double)(y))))
@@ -150,6 +167,10 @@ static void test_errors(void **state)
     assert_false(row(&v, Q_STEP)->passed);
     assert_false(v.passed);
     validate_free(&v);
+    validate_by(&sim, &live_story, 10 * MS, true, &v); /* told, not judged */
+    assert_false(row(&v, Q_STEP)->passed);
+    assert_true(v.passed);
+    validate_free(&v);
 }
 
 /* In the live run each of c's three events is about 100 s after b's, in the simulated one before. */
@@ -168,6 +189,9 @@ static void test_order(void **state)
         assert_string_equal(v.differences.v[i].other->job->id, "b");
     }
     assert_false(v.passed);
+    validate_free(&v);
+    validate_by(&sim, &live_story, 10 * MS, true, &v);
+    assert_false(v.passed); /* order is judged */
     validate_free(&v);
     validate(&sim, &live_story, 100000 * (int64_t)MS, &v); /* 300 s: nothing of these runs has an order then */
     assert_int_equal(v.counts[DIFF_ORDER], 0);
@@ -198,6 +222,48 @@ static void test_decisions(void **state)
     validate_free(&v);
 }
 
+/* Waits of four jobs in both runs, in ms, with a jitter of 40 ms: how many jobs count, and the verdict. */
+static void test_waits(void **state)
+{
+    static const struct { const char *why; int64_t sim[JOBS], live[JOBS]; size_t pairs, n_sim, n_live; bool passes; } rows[] = {
+        {"equal", {3000, 50}, {3000, 50}, 2, 2, 2, true},
+        {"both medians are over the same jobs: 41 and 39 are one pair", {3000, 41}, {3000, 39}, 2, 2, 2, true},
+        {"... whichever is the longer one", {3000, 39}, {3000, 41}, 2, 2, 2, true},
+        {"neither can be told from none", {3000, 40, 7}, {3000, 2, 40}, 1, 1, 1, true},
+        {"nothing at all can", {40, 12}, {3, 30}, 0, 0, 0, true},
+        {"none, and one within the jitter of none", {40}, {0}, 0, 0, 0, true},
+        {"none, and one that is longer", {41}, {0}, 1, 1, 0, false},
+        {"... the other way round", {3000}, {3000, 300, 300}, 3, 1, 3, false},
+        {"of one sample, 12 % off", {3360}, {3000}, 1, 1, 1, false},
+        {"of two, both", {3400, 3400}, {3000, 3000}, 2, 2, 2, false},
+        {"of two, the medians 2 s and 1.5", {1000, 3000}, {50, 2950}, 2, 2, 2, false},
+        {"of two, one hidden behind the other: medians 1.65 and 1.525", {300, 3000}, {50, 3000}, 2, 2, 2, false},
+        {"of two, both by less than the jitter", {80, 3100}, {50, 3000}, 2, 2, 2, true},
+        {"of three, one", {300, 3000, 3010}, {50, 3000, 3010}, 3, 3, 3, true},
+        {"of four, two", {300, 300, 3000, 3010}, {50, 50, 3000, 3010}, 4, 4, 4, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct story sim = live_story, live = live_story;
+        struct validation v;
+        sim.name = "sim";
+        for (int j = 0; j < JOBS; j++) sim.start[j] = live.start[j] = 5000;
+        memcpy(sim.detection, rows[i].sim, sizeof sim.detection);
+        memcpy(live.detection, rows[i].live, sizeof live.detection);
+        for (int j = 0; j < JOBS; j++) { /* what is left of the start is alike */
+            sim.start[j] += sim.detection[j];
+            live.start[j] += live.detection[j];
+        }
+        validate(&sim, &live, 40 * MS, &v);
+        const struct validated *r = maybe_row(&v, Q_WAITS + WAIT_DETECTION);
+        if ((r ? r->n_pairs : 0) != rows[i].pairs || (r && (r->n_sim != rows[i].n_sim || r->n_live != rows[i].n_live)))
+            fail_msg("%s: another number of jobs counts", rows[i].why);
+        if ((r ? r->passed : true) != rows[i].passes) fail_msg("%s: %s", rows[i].why, rows[i].passes ? "fails" : "passes");
+        assert_true(row(&v, Q_WAITS + WAIT_START)->passed);
+        validate_free(&v);
+    }
+}
+
 static int make_top(void **state)
 {
     (void)state;
@@ -221,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_waits),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }
