@@ -95,8 +95,6 @@ static bool place(struct host_job *j, const int64_t *free_now, bool commit)
     return fits;
 }
 
-/* ---- reasons ---- */
-
 static bool could_ever(struct host_job *j)
 {
     const struct cluster_spec *c = &j->host->scenario->cluster;
@@ -107,16 +105,44 @@ static bool could_ever(struct host_job *j)
     return fits;
 }
 
+/* ---- admission ---- */
+
+/* Processes that the job is counted with: as it was submitted, or as it has been scaled; an elastic Ray cluster, which begins
+ * with the fewest, as it was submitted until it is larger. */
+static uint32_t counted(const struct host_job *j)
+{
+    bool grows_later = j->plan.max && j->plan.life == LIFE_RAY_TRAIN_V2;
+    return grows_later && j->wanted < j->plan.nominal ? j->plan.nominal : j->wanted;
+}
+
+static int64_t shares_of(const struct host_job *j, uint32_t i)
+{
+    int64_t sum = 0;
+    for (uint32_t k = 0; k < j->plan.v[i].n; k++) sum += j->plan.pods[j->plan.v[i].first + k].shares;
+    return sum;
+}
+
+/* What active jobs are counted with and do not hold yet is not free. */
+static bool fits_by_count(const struct host_job *j)
+{
+    const struct host *h = j->host;
+    int64_t there = 0;
+    for (uint32_t n = 0; n < h->scenario->cluster.n_nodes; n++) there += h->node_up[n] ? h->free_shares[n] : 0;
+    for (size_t i = 0; i < h->n_jobs; i++)
+        for (uint32_t k = 0; h->jobs[i].stage == STAGE_ACTIVE && k < counted(&h->jobs[i]); k++)
+            if (!h->jobs[i].pods[k].holds.n && h->jobs[i].pods[k].state != SEAT_ENDED) there -= shares_of(&h->jobs[i], k);
+    for (uint32_t k = 0; k < counted(j); k++) there -= shares_of(j, k);
+    return there >= 0;
+}
+
 static enum wait_reason why_not(struct host_job *j)
 {
     const struct host *h = j->host;
     int64_t there = 0;
     for (uint32_t n = 0; n < h->scenario->cluster.n_nodes; n++) there += may_serve(h, j, n) ? h->free_shares[n] : 0;
-    if (there < job_shares(h->scenario, j->spec)) return could_ever(j) ? WAIT_CAPACITY : WAIT_UNSATISFIABLE;
-    return could_ever(j) ? WAIT_FRAGMENTATION : WAIT_UNSATISFIABLE;
+    if (!could_ever(j)) return WAIT_UNSATISFIABLE;
+    return fits_by_count(j) && there >= job_shares(h->scenario, j->spec) ? WAIT_FRAGMENTATION : WAIT_CAPACITY;
 }
-
-/* ---- admission ---- */
 
 static void admit(struct host_job *j)
 {
@@ -161,7 +187,7 @@ static void pass(void *arg)
         if (j->stage != STAGE_PENDING) continue;
         if (blocked && strict) {
             live_waits(h->run, j->index, WAIT_ORDER);
-        } else if (place(j, h->free_shares, false)) {
+        } else if (fits_by_count(j) && place(j, h->free_shares, false)) {
             admit(j);
         } else {
             live_waits(h->run, j->index, why_not(j));

@@ -569,9 +569,20 @@ void raycluster_delete(struct raycluster *rc)
     end(rc);
 }
 
+/* A job is counted as it was submitted while its cluster is smaller: an elastic one begins with the fewest. */
+static void tell_size(struct raycluster *rc)
+{
+    struct job *j = rc->spec.job;
+    struct sim *s = rc->kuberay->sim;
+    int64_t shares = rc->spec.head.shares, least = j ? job_total_shares(s, j) : 0;
+    for (uint32_t g = 0; g < rc->spec.n_groups; g++) shares += (int64_t)wanted_of(rc, g) * rc->spec.groups[g].shape.shares;
+    if (j) job_resized(s, j, shares > least ? shares : least);
+}
+
 void raycluster_scale(struct raycluster *rc, uint32_t group, uint32_t replicas)
 {
     rc->spec.groups[group].replicas = replicas;
+    tell_size(rc);
     enqueue(rc);
 }
 
@@ -582,6 +593,7 @@ void raycluster_remove_worker(struct raycluster *rc, struct ray_pod *p)
     rc->removing[p->group]++;
     struct ray_group *g = &rc->spec.groups[p->group];
     if (g->replicas) g->replicas--;
+    tell_size(rc);
     enqueue(rc);
 }
 

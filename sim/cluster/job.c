@@ -14,6 +14,22 @@
 
 int64_t job_total_shares(const struct sim *s, const struct job *j) { return job_shares(s->scenario, j->spec); }
 
+/* What it is to have beyond its submission. */
+static void resize(struct sim *s, struct job *j, int64_t beyond)
+{
+    s->resized_shares += beyond - j->live->resized_shares;
+    j->live->resized_shares = beyond;
+}
+
+void job_resized(struct sim *s, struct job *j, int64_t shares)
+{
+    int64_t beyond = shares - job_total_shares(s, j);
+    if (j->state != JOB_ADMITTED && j->state != JOB_RUNNING) return;
+    bool fewer = beyond < j->live->resized_shares;
+    resize(s, j, beyond);
+    if (fewer && s->policy->resized) s->policy->resized(s);
+}
+
 uint32_t job_account(struct sim *s, const struct job *j, uint32_t group)
 {
     struct ledger_key key = {.group = (uint16_t)group,
@@ -354,6 +370,7 @@ static void requeue(struct sim *s, struct job *j, enum cause cause)
 
 void job_released(struct sim *s, struct job *j)
 {
+    resize(s, j, 0);
     s->policy->released(s, j);
     if (j->flags & JOB_ENDED) {
         job_write_row(s, j);
@@ -372,6 +389,7 @@ void job_released(struct sim *s, struct job *j)
 void job_lost(struct sim *s, struct job *j)
 {
     job_interrupted(s, j, WAIT_DETECTION, CAUSE_FAILURE);
+    resize(s, j, 0);
     s->policy->released(s, j);
     requeue(s, j, CAUSE_FAILURE);
 }

@@ -72,6 +72,8 @@ struct policy_ops {
     void (*capacity)(struct sim *);
     /* Who keeps this pending job waiting: index of a job, or NO_JOB. May be NULL. */
     int32_t (*blocker)(struct sim *, const struct job *);
+    /* Admitted jobs are to have fewer shares than before (resized_shares). NULL: does not count by what jobs are. */
+    void (*resized)(struct sim *);
 };
 
 /* What an admitted job does. A row of sim/lifecycle.c's table. */
@@ -134,6 +136,7 @@ struct job_live {
     uint32_t together;           /* GPUs of consecutive ranks that share a node, at the least; 0: not known */
     share_ns recovery;           /* of held: what a failure or a preemption cost */
     int64_t held_shares;     /* in holds now (hold.h) */
+    int64_t resized_shares;  /* its part of the simulation's */
     uint32_t groups_made;    /* numbers of its pods and allocation groups, in the records */
 };
 
@@ -179,6 +182,7 @@ struct sim {
     uint32_t n_classes;            /* of waiting jobs, made so far */
     int64_t *blocked_shares, *fragmented_shares; /* pending demand by group: kept off; allowed but not fitting */
     int64_t up_shares;             /* of nodes that are up */
+    int64_t resized_shares;        /* of admitted jobs, beyond what they were submitted with; below 0: less than that */
     int64_t last_progress_ns;      /* when ranks last stepped, or a job began or ended */
     int64_t last_repair_ns;        /* when a node last came back: what waited for it begins only then */
     uint32_t n_stepping;           /* jobs whose ranks step now */
@@ -232,7 +236,9 @@ void job_lost(struct sim *, struct job *);
 
 /* ---- for all ---- */
 
-int64_t job_total_shares(const struct sim *, const struct job *);
+int64_t job_total_shares(const struct sim *, const struct job *); /* as it was submitted */
+/* It has been scaled: from now until it is released it is to have so many. Nothing happens when it is not admitted. */
+void job_resized(struct sim *, struct job *, int64_t shares);
 static inline const struct job_detail *job_detail_of(const struct sim *s, const struct job *j)
 {
     return &s->scenario->details[j->spec->detail];

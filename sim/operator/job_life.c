@@ -134,6 +134,7 @@ static bool scale(struct batch_job *b, int64_t replicas)
 {
     if (replicas < 0 || replicas > UINT32_MAX / 2 || b->gang) return false; /* completions of a gang are fixed */
     b->parallelism = (uint32_t)replicas < b->completions ? (uint32_t)replicas : b->completions;
+    job_resized(b->ctl->sim, b->job, (int64_t)b->parallelism * b->shares);
     batch_sync_now(b);
     return true;
 }

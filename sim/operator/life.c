@@ -94,6 +94,13 @@ static struct torch_job *new_object(struct sim *s, struct job *j)
     return t;
 }
 
+static void tell_size(struct torch_job *t)
+{
+    int64_t shares = 0;
+    for (uint32_t i = 0; i < t->n_types; i++) shares += (int64_t)t->type[i].replicas * t->type[i].shares;
+    job_resized(t->op->sim, t->job, shares);
+}
+
 static void start(struct sim *s, struct job *j)
 {
     struct torch_job *t = j->live->state;
@@ -103,6 +110,7 @@ static void start(struct sim *s, struct job *j)
         t->suspend = t->allocated = false;
         for (uint32_t i = 0; i < t->n_types; i++)
             t->type[i].groups = j->live->groups & kube_selected_groups(s, t->type[i].spec->pod);
+        tell_size(t);
     }
     torch_enqueue(t);
     torch_refresh_wait(t);
@@ -141,6 +149,7 @@ static bool scale(struct torch_job *t, int64_t replicas)
     if (replicas < 0 || replicas > UINT32_MAX / 2 || r->role == ROLE_MASTER) return false;
     r->replicas = (uint32_t)replicas;
     torch_type_reserve(r, r->replicas);
+    tell_size(t);
     torch_enqueue(t);
     return true;
 }

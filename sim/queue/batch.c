@@ -40,10 +40,11 @@ static bool has_pods(const struct sim *s, const struct job *j)
     return s->lifecycle[job_detail_of(s, j)->kind]->needs_pods;
 }
 
-/* Shares that jobs with pods may still be promised: what exists and is up, less what is promised. */
+/* Shares that jobs with pods may still be promised: what exists and is up, less what is promised, and what jobs have been
+ * scaled to beyond that. */
 static int64_t unreserved(const struct sim *s, const struct batch *b)
 {
-    return s->up_shares - b->reserved;
+    return s->up_shares - b->reserved - s->resized_shares;
 }
 
 enum place_result batch_try(struct sim *s, struct batch *b, struct job *j)

@@ -14,7 +14,7 @@ void job_list_remove(struct job_list *, struct job *);
 
 struct batch {
     bool asked;             /* a pass is pending */
-    int64_t reserved;       /* shares admitted to jobs with pods, whether bound or not */
+    int64_t reserved;       /* shares admitted to jobs with pods as submitted, whether bound or not */
 };
 
 void batch_init(struct batch *);

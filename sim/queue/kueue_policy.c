@@ -572,4 +572,4 @@ bool kueue_policy_script(struct sim *s, const struct script_action *a)
 }
 
 const struct policy_ops policy_kueue = {"kueue",  create,   destroy,  submit, withdraw,
-                                        finished, released, capacity, blocker};
+                                        finished, released, capacity, blocker, NULL};
