@@ -171,4 +171,4 @@ static void resized(struct host_job *j)
     ranks_refresh(j);
 }
 
-const struct host_life host_actor = {false, begin, started, ended, resized, hang};
+const struct host_life host_actor = {false, begin, NULL, started, ended, resized, hang};

@@ -41,4 +41,4 @@ static bool hang(struct host_job *j, struct host_pod *p)
     return true;
 }
 
-const struct host_life host_none = {true, begin, started, ended, NULL, hang};
+const struct host_life host_none = {true, begin, NULL, started, ended, NULL, hang};

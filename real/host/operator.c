@@ -15,7 +15,8 @@
  * A deadline is looked at only when something else happens, as there.
  *
  * torchrun's elastic jobs: a process that crashes is started again at once by the agent in its pod, as often as
- * max_restarts says; a container that ends is the kubelet's.
+ * max_restarts says; a container that ends is the kubelet's. Agents look for newcomers each torchrun.monitor from the first step
+ * of the group on: then they kill their processes and start them again, to meet with who has come; that is no restart.
  * A process that hangs is ended by its own watchdog after nccl.timeout, as its peers are.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -127,8 +128,8 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
         succeeded(j, p);
     } else if (p->replaced && policy != RESTART_NEVER) {
         another_pod(p);
-    } else if (p->is_agent && j->agent_restarts < j->plan.max_restarts) {
-        j->agent_restarts++;
+    } else if (p->makes_room || (p->is_agent && j->agent_restarts < j->plan.max_restarts)) {
+        j->agent_restarts += !p->makes_room;
         run_pod(p);
     } else if (policy == RESTART_ALWAYS || policy == RESTART_ON_FAILURE) {
         restart_in_place(j, p, code);
@@ -156,6 +157,36 @@ static bool hang(struct host_job *j, struct host_pod *p)
     return true;
 }
 
+static void on_monitor(void *arg)
+{
+    struct host_job *j = arg;
+    bool steps = live_steps_now(j->host->run, j->index);
+    live_at(j->host->run, host_now(j->host));
+    if (j->stage != STAGE_ACTIVE || !steps || !ranks_wait(j)) return;
+    ranks_stop(j, ACT_STALLED, WAIT_RESIZE, CAUSE_RESIZE);
+    j->resizing = true;
+    for (uint32_t i = 0; i < j->plan.n; i++) {
+        struct host_pod *p = &j->pods[i];
+        if (p->state != SEAT_STUCK || p->stands) continue;
+        p->makes_room = true;
+        seat_kill(p, -1);
+    }
+    ranks_refresh(j);
+}
+
+static void joined(struct host_job *j)
+{
+    int64_t period = stack_of(j)->rdzv_monitor, since = host_now(j->host) - j->poll_base_ns;
+    if (!j->plan.max || j->scaler.place) return;
+    host_after(j->host, &j->scaler, period > 0 ? period - since % period : 0, on_monitor, j);
+}
+
+static void started(struct host_job *j)
+{
+    j->poll_base_ns = host_now(j->host);
+    if (ranks_wait(j)) joined(j);
+}
+
 /* Those that are new begin; those that are too many are killed. */
 static void resized(struct host_job *j)
 {
@@ -173,4 +204,4 @@ static void resized(struct host_job *j)
     }
 }
 
-const struct host_life host_operator = {true, begin, NULL, ended, resized, hang};
+const struct host_life host_operator = {true, begin, joined, started, ended, resized, hang};

@@ -53,6 +53,7 @@ struct host_pod {
     bool hung, stands;        /* stands: its node is lost, and it is stopped */
     bool replaced;            /* the pod is deleted or has failed: another one takes its place */
     bool is_agent;            /* what was killed was a process of torchrun's agent, which starts it again */
+    bool makes_room;          /* ... and was killed by it, because another rank has come */
     int told_code;            /* what its end counts as; -1: as it ends */
     uint32_t restarts, backoff;
     int64_t started_ns;       /* its process */
@@ -68,9 +69,9 @@ enum job_stage {
 };
 
 struct host_life {
-    bool pods_start; /* a process is a pod's container; else Ray's pods are there before, and the start of its workers is the
-                        beginning of their meeting, as in the simulator */
+    bool pods_start; /* a process is a pod's container; else Ray's pods are there before */
     void (*begin)(struct host_job *);       /* admitted; its pods hold their GPUs */
+    void (*joined)(struct host_job *);      /* a rank has come while the others step; NULL: nothing follows */
     void (*started)(struct host_job *);     /* all ranks step; NULL: nothing follows */
     void (*ended)(struct host_job *, struct host_pod *, int code); /* the pod is SEAT_STOPPED */
     void (*resized)(struct host_job *);     /* other pods of it hold GPUs than before; NULL: it has a fixed size */
@@ -94,7 +95,7 @@ struct host_job {
     int64_t admitted_ns, poll_base_ns;
     bool resizing, regrouping, noticing; /* noticing: it has failed, and its controller will see it */
     enum wait_reason stop_reason; /* of STAGE_STOPPING: WAIT_SUSPENDED, or it asks again */
-    struct loop_timer timer, limit, scaler;
+    struct loop_timer timer, limit, scaler; /* scaler: of who looks for pods or ranks that have come */
 };
 
 struct host {
@@ -160,6 +161,7 @@ void ranks_line(struct host_pod *, const struct worker_line *);
 void ranks_stop(struct host_job *, enum activity, enum wait_reason, enum cause next);
 /* What the job waits for, and in which activity its pods are. */
 void ranks_refresh(struct host_job *);
+bool ranks_wait(const struct host_job *); /* some wait to meet */
 
 /* ---- life cycles ---- */
 extern const struct host_life host_operator, host_actor, host_none;

@@ -188,7 +188,7 @@ const char *const *plan_command(struct arena *a, const struct scenario *s, const
     if (p->max && p->life != LIFE_RAY_TRAIN_V2) {
         duration(a, &w, "last-call", s, k->rdzv_last_call);
         option(a, &w, "restarts", p->max_restarts); /* without PET_MAX_RESTARTS, where there is no agent to count */
-        array_push(&w, "--on-resize=drop");
+        array_push(&w, "--on-resize=ignore"); /* the agents end them: operator.c */
     }
     checkpoint_options(a, &w, &s->details[j->detail].checkpoint, p, f);
     return finish(a, &w);

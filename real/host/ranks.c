@@ -17,6 +17,8 @@ static uint32_t count(const struct host_job *j, enum seat_state state)
     return n;
 }
 
+bool ranks_wait(const struct host_job *j) { return count(j, SEAT_WAITS) > 0; }
+
 /* With how many the meeting begins without further waiting. */
 static uint32_t full_size(const struct host_job *j)
 {
@@ -32,7 +34,7 @@ static enum wait_reason reason_of(const struct host_job *j)
     if (j->resizing) return WAIT_RESIZE;
     if (count(j, SEAT_MET) || (count(j, SEAT_READY) && !count(j, SEAT_STUCK))) return count(j, SEAT_WAITS) ? WAIT_RENDEZVOUS : WAIT_CHECKPOINT_LOAD;
     if (all_there(j)) return WAIT_RENDEZVOUS;
-    if (count(j, SEAT_STARTING)) return j->life->pods_start ? WAIT_START : WAIT_RENDEZVOUS;
+    if (count(j, SEAT_STARTING)) return WAIT_START;
     if (count(j, SEAT_BACKOFF)) return WAIT_CONTAINER_BACKOFF;
     if (count(j, SEAT_STUCK)) return WAIT_DETECTION;
     if (count(j, SEAT_WAITS)) return WAIT_PEERS;
@@ -42,7 +44,7 @@ static enum wait_reason reason_of(const struct host_job *j)
 static enum activity activity_of(const struct host_job *j, const struct host_pod *p)
 {
     switch (p->state) {
-    case SEAT_STARTING: return j->life->pods_start ? ACT_CONTAINER_START : ACT_RENDEZVOUS;
+    case SEAT_STARTING: return ACT_CONTAINER_START;
     case SEAT_WAITS: return all_there(j) || count(j, SEAT_MET) ? ACT_RENDEZVOUS : ACT_WAIT_PEERS;
     case SEAT_MET:
     case SEAT_READY: return ACT_CHECKPOINT_LOAD;
@@ -107,6 +109,7 @@ static void on_join(struct host_pod *p)
     if (j->life->pods_start) seat_note(p, POD_IS_READY, p->restarts);
     seat_enter(p, SEAT_WAITS);
     if (all_there(j)) j->resizing = false;
+    if (live_steps_now(run_of(j), j->index) && j->life->joined) j->life->joined(j);
 }
 
 static void on_met(struct host_pod *p, const struct worker_line *w)

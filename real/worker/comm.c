@@ -4,12 +4,17 @@
  */
 #include "real/worker/comm.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+#include "base/units.h"
+
 #include "real/worker/comm_nccl.h"
 #include "real/worker/comm_shm.h"
+#include "real/worker/net.h"
 
 bool comm_fail(struct comm *c, const char *fmt, ...)
 {
@@ -33,6 +38,16 @@ bool comm_all_reduce(struct comm *c, float *v, size_t n)
 bool comm_broadcast(struct comm *c, void *data, size_t bytes)
 {
     return c->size == 1 || bytes == 0 || c->ops->broadcast(c, data, bytes);
+}
+
+void comm_sleep_until(struct comm *c, int64_t ns)
+{
+    nfds_t n = c->mesh.fd ? (nfds_t)c->size : 0;
+    struct pollfd *peers = xcalloc(n + 1, sizeof *peers);
+    for (nfds_t i = 0; i < n; i++) peers[i] = (struct pollfd){.fd = c->mesh.fd[i], .events = POLLRDHUP}; /* -1: itself */
+    for (int64_t left; (left = ns - net_now_ns()) > 0;)
+        if (ppoll(peers, n, &(struct timespec){left / NS_PER_S, left % NS_PER_S}, NULL) > 0) break;
+    free(peers);
 }
 
 void comm_close(struct comm *c)

@@ -37,7 +37,7 @@
 #include "real/worker/rendezvous.h"
 #include "real/worker/world.h"
 
-#define COMM_LOOK_NS    (INT64_C(100) * 1000000)
+#define COMM_LOOK_NS    (INT64_C(10) * 1000000)
 #define COMM_TIMEOUT_NS (INT64_C(600) * 1000000000) /* NCCL's process group in PyTorch from 2.2 on */
 #define TCP_TREE_FLOATS 4096
 
@@ -79,6 +79,9 @@ struct comm *comm_open(const struct world *, const struct comm_options *, struct
 /* In place: v[i] becomes the sum over ranks. */
 bool comm_all_reduce(struct comm *, float *v, size_t n);
 bool comm_broadcast(struct comm *, void *, size_t bytes);
+
+/* Stands until that moment of net_now_ns, or until a peer's connection breaks: the next operation fails then. */
+void comm_sleep_until(struct comm *, int64_t ns);
 
 const char *comm_error(const struct comm *);
 void comm_close(struct comm *); /* NULL is fine */

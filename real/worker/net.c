@@ -16,7 +16,7 @@
 
 #include "base/units.h"
 
-enum { RETRY_MS = 50, BACKLOG = 512 };
+enum { FIRST_RETRY_MS = 1, MOST_RETRY_MS = 50, BACKLOG = 512 };
 
 int64_t net_now_ns(void)
 {
@@ -121,17 +121,19 @@ static int try_connect(const struct sockaddr *address, socklen_t bytes, int64_t 
     return close_keeping_errno(fd);
 }
 
-/* False when the time is up; errno stays that of the last try. */
-static bool pause_before_retry(int64_t deadline_ns)
+bool net_pause(int *pause_ms, int64_t deadline_ns)
 {
     int reason = errno, ms = left_ms(deadline_ns);
-    poll(NULL, 0, ms < RETRY_MS ? ms : RETRY_MS);
+    *pause_ms = *pause_ms ? *pause_ms * 2 : FIRST_RETRY_MS;
+    if (*pause_ms > MOST_RETRY_MS) *pause_ms = MOST_RETRY_MS;
+    poll(NULL, 0, ms < *pause_ms ? ms : *pause_ms);
     errno = reason;
     return ms > 0;
 }
 
 int net_connect(const char *host, int port, int64_t deadline_ns)
 {
+    int pause_ms = 0;
     do {
         int fd = -1;
         struct addrinfo *found = resolve(host, port, 0);
@@ -139,16 +141,17 @@ int net_connect(const char *host, int port, int64_t deadline_ns)
             fd = try_connect(a->ai_addr, a->ai_addrlen, deadline_ns);
         if (found) freeaddrinfo(found);
         if (fd >= 0) return fd;
-    } while (pause_before_retry(deadline_ns));
+    } while (net_pause(&pause_ms, deadline_ns));
     return -1;
 }
 
 int net_connect_to(const struct net_address *to, int64_t deadline_ns)
 {
+    int pause_ms = 0;
     do {
         int fd = try_connect((const struct sockaddr *)&to->address, to->bytes, deadline_ns);
         if (fd >= 0) return fd;
-    } while (pause_before_retry(deadline_ns));
+    } while (net_pause(&pause_ms, deadline_ns));
     return -1;
 }
 

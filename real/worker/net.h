@@ -31,6 +31,10 @@ int net_listen(const char *host, int *port);
 int net_connect(const char *host, int port, int64_t deadline_ns);
 int net_connect_to(const struct net_address *, int64_t deadline_ns);
 
+/* Before another try: 1 ms, then each time twice as long, 50 ms at most. pause_ms is 0 at first. False when the time is up; errno
+ * stays as it was. */
+bool net_pause(int *pause_ms, int64_t deadline_ns);
+
 /* The next connection; -1 with ETIMEDOUT. */
 int net_accept(int listener, int64_t deadline_ns);
 

@@ -218,7 +218,7 @@ struct joining {
     const struct world *world;
     const struct rendezvous_options *options;
     int listener, port; /* its own */
-    int to_place;
+    int to_place, pause_ms;
     int64_t deadline_ns;
     const char *what; /* what failed last, and why */
     int reason;
@@ -354,12 +354,12 @@ static bool alone(struct mesh *m)
 static bool try_again(struct joining *j, struct mesh *m)
 {
     bool broken = j->what && (j->reason == ECONNRESET || j->reason == ECONNREFUSED || j->reason == EPIPE);
-    if (j->world->min_size == j->world->size || !broken || net_now_ns() >= j->deadline_ns) return false;
+    if (j->world->min_size == j->world->size || !broken) return false;
+    if (!net_pause(&j->pause_ms, j->deadline_ns)) return false;
     mesh_close(m);
     if (j->to_place >= 0) close(j->to_place);
     j->to_place = -1;
     j->what = NULL;
-    poll(NULL, 0, 50);
     return true;
 }
 
@@ -373,7 +373,7 @@ static bool join_as_guest(struct joining *j, struct mesh *m)
 
 bool rendezvous_join(const struct world *w, const struct rendezvous_options *o, struct mesh *m, struct diag *d)
 {
-    struct joining j = {w, o, -1, 0, -1, net_now_ns() + o->timeout_ns, NULL, 0, d};
+    struct joining j = {.world = w, .options = o, .listener = -1, .to_place = -1, .deadline_ns = net_now_ns() + o->timeout_ns, .diag = d};
     if (w->size == 1) return alone(m);
     j.listener = net_listen(NULL, &j.port);
     if (j.listener < 0) return failed(&j, "cannot open a port"), report(&j);

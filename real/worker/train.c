@@ -203,13 +203,6 @@ static void play_faults(struct training *t)
     }
 }
 
-static void sleep_until(int64_t ns)
-{
-    struct timespec at = {ns / NS_PER_S, ns % NS_PER_S};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0) {
-    }
-}
-
 /* Paced computing takes pace_ns; slowed, so many times what it would have taken. */
 static void pace(const struct training *t, int64_t begin_ns)
 {
@@ -218,7 +211,7 @@ static void pace(const struct training *t, int64_t begin_ns)
     int64_t pace_ns = t->options->pace_ns;
     if (t->options->pace_ranks) pace_ns = (int64_t)((double)pace_ns * t->options->pace_ranks / t->comm->size);
     if (took_ns < pace_ns) took_ns = pace_ns;
-    if (factor > 1 || pace_ns > 0) sleep_until(begin_ns + (int64_t)((double)took_ns * factor));
+    if (factor > 1 || pace_ns > 0) comm_sleep_until(t->comm, begin_ns + (int64_t)((double)took_ns * factor));
 }
 
 /* False when the device fails; it computes meanwhile. */
@@ -234,7 +227,7 @@ static bool compute(struct training *t, const struct batch *b)
     for (size_t i = 0; i < n; i++) t->sum[i] = (float)t->gradient[i];
     t->sum[n + LOSS] = (float)loss;
     t->sum[n + ASKED_TO_STOP] = t->options->stop && *t->options->stop;
-    t->sum[n + NEWCOMER] = rendezvous_newcomer(&t->comm->mesh);
+    t->sum[n + NEWCOMER] = t->options->on_resize != RESIZE_IGNORES && rendezvous_newcomer(&t->comm->mesh);
     t->sum[n + WRITTEN] = t->saving && saver_state(t->saver) == SAVER_WRITTEN;
     t->sum[n + FAILED] = t->saving && saver_state(t->saver) == SAVER_FAILED;
     ok = ok && (!v || device_end(v, &d));
@@ -275,7 +268,7 @@ static bool checkpoint_due(const struct training *t)
 {
     if (t->step == t->options->steps && t->options->no_last_save) return false;
     return t->saver && (t->step % t->options->every == 0 || t->step == t->options->steps || t->stop ||
-                        (t->resize && !t->options->resize_drops));
+                        (t->resize && t->options->on_resize == RESIZE_SAVES));
 }
 
 static int one_step(struct training *t, struct step_record *r)

@@ -10,7 +10,7 @@
  * one waits for that. Resume: rank 0 loads and sends it to all. Momentum, step and so the order of data go on as if
  * nothing had been; at the same number of ranks the weights are bit for bit those of an undisturbed run.
  *
- * Elastic: when somebody new comes to the meeting place, all save (or not: resize_drops) and leave in the same step with TRAIN_RESIZE; when a rank is
+ * Elastic: when somebody new comes to the meeting place, all save (or not: on_resize) and leave in the same step with TRAIN_RESIZE; when a rank is
  * lost, those left leave with TRAIN_LOST. Their caller joins again and goes on from the newest checkpoint.
  *
  *     int code = train(&options, data, comm, &log, &start);     // 0, 3, 4, 130 after SIGTERM or SIGINT, or one of the two
@@ -33,6 +33,9 @@
 
 enum { TRAIN_LOST = -1, TRAIN_RESIZE = -2 };
 
+/* When somebody comes to an elastic world: all save and leave, leave, or train on until whoever supervises ends them. */
+enum resize_way { RESIZE_SAVES, RESIZE_DROPS, RESIZE_IGNORES };
+
 struct train_options {
     const char *data;
     int hidden[MODEL_LAYERS_MAX - 1], n_hidden;
@@ -51,7 +54,7 @@ struct train_options {
     struct saver_options saver;
     bool async;
     bool no_last_save; /* the end of training is no reason to save */
-    bool resize_drops; /* who leaves because somebody has come saves nothing, as torchrun kills its workers */
+    enum resize_way on_resize;
     int64_t resume; /* a step, or TRAIN_RESUME_ */
 
     struct fault *faults;

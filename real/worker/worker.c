@@ -82,7 +82,7 @@ static const struct argp_option option_table[] = {
     {"async", KEY_ASYNC, 0, 0, "Train on while it is written", 0},
     {"resume", KEY_RESUME, "newest|none|STEP", 0, "Where to go on; newer checkpoints are dropped (newest)", 0},
     {"last-save", KEY_LAST_SAVE, "yes|no", 0, "Whether to save when training is done (yes)", 0},
-    {"on-resize", KEY_ON_RESIZE, "save|drop", 0, "Elastic, when a rank comes: save first, or lose the steps since the last save (save)", 0},
+    {"on-resize", KEY_ON_RESIZE, "save|drop|ignore", 0, "Elastic, when a rank comes: save first, lose the steps since the last save, or train on until ended from outside (save)", 0},
     {0, 0, 0, 0, "Records and faults:", 5},
     {"log", KEY_LOG, "FILE", 0, "JSON lines, appended; - is stdout (-)", 0},
     {"log-every", KEY_LOG_EVERY, "N", 0, "A line for each Nth step (1)", 0},
@@ -203,7 +203,7 @@ static error_t parse_data(int key, char *text, struct argp_state *state)
 
 static error_t parse_training(int key, char *text, struct argp_state *state)
 {
-    static const char *const on_resize[] = {"save", "drop"}, *const yes[] = {"yes", "no"}, *const devices[] = {"cpu", "gpu"};
+    static const char *const on_resize[] = {"save", "drop", "ignore"}, *const yes[] = {"yes", "no"}, *const devices[] = {"cpu", "gpu"};
     struct train_options *t = &((struct settings *)state->input)->train;
     switch (key) {
     case KEY_HIDDEN: read_hidden(t, text, state); return 0;
@@ -224,7 +224,7 @@ static error_t parse_training(int key, char *text, struct argp_state *state)
     case KEY_ASYNC: t->async = true; return 0;
     case KEY_RESUME: t->resume = read_resume(text, state); return 0;
     case KEY_LAST_SAVE: t->no_last_save = word(text, yes, 2, key, state) == 1; return 0;
-    case KEY_ON_RESIZE: t->resize_drops = word(text, on_resize, 2, key, state) == 1; return 0;
+    case KEY_ON_RESIZE: t->on_resize = (enum resize_way)word(text, on_resize, 3, key, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -9,8 +9,9 @@
  * nccl.reset-detect; they exit with 1 too, and kubelet or operator restart them as the policies say. A hang or a node that
  * vanishes closes nothing: peers block until nccl.timeout (600 s; 1800 s before PyTorch 2.2).
  * Elastic (torchrun min:max): complete at max at once, or at min and last-call after the last join; agents outlive their
- * processes and meet again, at most max-restarts times; a node that joins makes the group meet again (orchestration facts,
- * section 6: the code does not count that as a restart).
+ * processes and meet again, at most max-restarts times. Each torchrun.monitor from the group's first step on the agents look
+ * for a node that has joined; then they end their processes and meet again with it (orchestration facts, section 6: the code does not
+ * count that as a restart).
  * A failure throws the work back to the last durable checkpoint.
  *
  * A job without a given amount of work does not train: its pods run side by side until somebody ends them.
@@ -173,6 +174,7 @@ static void begin_steps(struct torch_job *t)
     collect_shares(t, &l);
     for (uint32_t i = 0; i < l.n; i++) who[i] = (struct train_shares){l.accounts[i], l.shares[i]};
     uint32_t ppm = t->max ? (uint32_t)((uint64_t)t->n_in * 1000000 / t->nominal) : 1000000;
+    t->began_ns = now_of(t);
     job_started(sim_of(t), j);
     uint32_t *nodes = rank_nodes(t);
     train_run(sim_of(t), j->live->train, who, l.n, nodes, t->n_in, ppm);
@@ -332,11 +334,22 @@ static void stand_alone(struct torch_job *t, struct pod *p, bool up)
     }
 }
 
-static void on_joined_running(struct torch_job *t)
+static void on_monitor(void *ctx, void *arg)
 {
+    struct torch_job *t = arg;
+    (void)ctx;
+    t->monitor = EVENT_NONE;
+    if (t->phase != GROUP_RUNNING || !t->n_wait || is_over(t) || t->stopping || t->suspend) return;
     t->elastic_join = true;
     halt(t, CAUSE_RESIZE, land_stalled);
-    broken(t, t->op->stack->rdzv_monitor);
+    broken(t, 0);
+}
+
+static void on_joined_running(struct torch_job *t)
+{
+    int64_t period = t->op->stack->rdzv_monitor, since = now_of(t) - t->began_ns;
+    if (event_is_pending(sim_of(t)->events, t->monitor)) return;
+    t->monitor = event_after(sim_of(t)->events, period > 0 ? period - since % period : 0, EVENT_CONTROL, on_monitor, t);
 }
 
 void ranks_process_up(struct torch_job *t, struct pod *p)
@@ -422,6 +435,7 @@ const struct train_hooks torch_train_hooks = {.end = on_end, .crash = on_crash, 
 void ranks_job_over(struct torch_job *t)
 {
     event_cancel(sim_of(t)->events, t->join);
+    event_cancel(sim_of(t)->events, t->monitor);
     if (t->phase == GROUP_IDLE) cancel_step(t);
 }
 
@@ -429,6 +443,7 @@ void ranks_close(struct torch_job *t)
 {
     struct sim *s = sim_of(t);
     event_cancel(s->events, t->join);
+    event_cancel(s->events, t->monitor);
     event_cancel(s->events, t->step);
     if (t->phase == GROUP_RUNNING && train_running(t->job->live->train)) {
         train_halt(s, t->job->live->train);

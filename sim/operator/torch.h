@@ -102,7 +102,8 @@ struct torch_job {
     bool elastic_join;           /* a re-forming because somebody joined is under way */
     struct event_id step;        /* the next thing of the group: rendezvous, load, detection */
     struct event_id join;        /* time-out of those who wait */
-    int64_t step_at_ns;
+    struct event_id monitor;     /* the agents' look at who has joined */
+    int64_t step_at_ns, began_ns; /* began: the group its steps */
 };
 
 /* observe.c */
