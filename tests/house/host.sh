@@ -119,6 +119,7 @@ between("operator", "hangs", "wait_detection_s", 0.9, 2.5)              # nccl.t
 between("operator", "plain", "compute_gpu_s", 4.9, 9)                   # 2 ranks x 50 steps x 50 ms, and what the machine lacks
 check("after began before plain ended", float(r["after"]["admitted_s"]) >= float(r["plain"]["finished_s"]))
 check("hangs did not restart once, or at no cost", r["hangs"]["restarts"] == "1" and float(r["hangs"]["recovery_gpu_s"]) > 1.8) # 2 GPUs for 1 s
+check("grows never resized, or as a restart", "steps on 3 ranks" in open(f"{sys.argv[1]}/operator.err").read() and r["grows"]["restarts"] == "0")
 check("large waits for something else", float(r["large"]["wait_unsatisfiable_s"]) > 0)
 r = rows("actor")
 states("actor", {"crashes": "succeeded", "hangs": "succeeded", "errs": "failed", "grows": "succeeded", "waits": "succeeded"})

@@ -86,10 +86,10 @@ expect 0 '"resumed_step": 30' "step-0000000040.*cut off, or has bytes too many" 
 [ "$(weights)" = "$whole" ] || complain "training past a damaged checkpoint ends with other weights"
 expect 4 '"ok": false' "the store is down" $saved --steps 60 --fault store-down@45:1h
 expect 0 '"ok": true' "the store is down" $saved --steps 70 --fault store-down@49:100ms --pace 20ms
-rm -rf "$out/saved"
+rm -rf "$out/saved" "$out/stdout" # what the last one said is not this one's
 "$worker" $saved --steps 100000 --pace 1ms >"$out/stdout" 2>"$out/stderr" &
 pids=($!)
-until grep -q '"checkpoint"' "$out/stdout" || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.05; done
+until grep -qs '"checkpoint"' "$out/stdout" || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.05; done
 kill -TERM "${pids[0]}"
 wait "${pids[0]}"
 [ $? = 130 ] || complain "SIGTERM does not end with 130"
