@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
      "medians closer than this are equal", 0},
     {"tolerance", 't', "QUANTITY=PERCENT", 0,
      "How far the median of a quantity may be off (default: 10 %, of step 5 %); several times. QUANTITY: admission, "
-     "allocation, start, run, restart, step, save, wait_REASON, or all", 0},
+     "readmission, allocation, start, run, restart, step, save, wait_REASON, or all", 0},
     {"events-only", 'e', 0, 0, "Medians are told and decide nothing: order, victims and ends do, where the machine's times are not its own", 0},
     {"format", 'f', "text|json|csv", 0, "Of the result (default: text)", 0},
     {0},

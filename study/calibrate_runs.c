@@ -252,14 +252,15 @@ static bool minimise(struct fitting *f, int half, double *best)
 
 static bool ended(const struct job_row *j) { return j->finished_ns >= 0; }
 
-/* Jobs of the live run that ended, by id, numbered over all runs. */
+/* Jobs of the live run that were admitted, by id, numbered over all runs; twice the number, and 1 for those that ended. */
 static struct hmap number_jobs(struct fitting *f, size_t source)
 {
     struct hmap jobs = {0};
     const struct run *r = f->sources[source].measures.run;
     char buf[24];
     for (size_t i = 0; i < r->n_jobs; i++)
-        if (ended(&r->jobs[i].row)) hmap_put_str(&jobs, job_row_id(&r->jobs[i].row, buf), f->n_jobs++);
+        if (r->jobs[i].row.admitted_ns >= 0)
+            hmap_put_str(&jobs, job_row_id(&r->jobs[i].row, buf), f->n_jobs++ << 1 | ended(&r->jobs[i].row));
     return jobs;
 }
 
@@ -272,8 +273,9 @@ static void add_targets(struct fitting *f, size_t source, const struct measures 
     for (size_t i = 0; i < m->n; i++) {
         const struct sample *x = &m->samples[i];
         if (!is_fitted(x->quantity) || !hmap_get_str(jobs, job_row_id(x->job, buf), &job)) continue;
+        if (!(job & 1) && (!live || x->quantity >= Q_WAITS)) continue; /* cut off by the horizon */
         if (!hmap_put_str(seen, key_of(&key, x), 0)) continue;
-        array_push(&f->targets, (struct target){.job = job, .source = source, .quantity = x->quantity,
+        array_push(&f->targets, (struct target){.job = job >> 1, .source = source, .quantity = x->quantity,
                                                 .live_s = live ? (double)x->ns / 1e9 : 0,
                                                 .key = arena_strdup(&f->arena, str_text(&key))});
     }
@@ -508,13 +510,35 @@ static void compare_held_out(const struct fitting *f, const double *base, const 
     free(after);
 }
 
+/* With the scenarios' own constants: one that is 0 there begins its fit elsewhere (base_of). */
+static bool evaluate_as_it_was(struct fitting *f, double *out)
+{
+    size_t n = f->constants.n;
+    f->constants.n = 0;
+    bool ok = evaluate(f, NULL, out);
+    f->constants.n = n;
+    return ok;
+}
+
+static double cost_as_it_was(struct fitting *f)
+{
+    double sum = 0;
+    if (!evaluate_as_it_was(f, f->scratch)) return 0;
+    for (size_t i = 0; i < f->targets.n; i++) {
+        const struct target *t = &f->targets.v[i];
+        double r = soft((f->scratch[i] - t->live_s) / unit_of(f, t));
+        sum += r * r;
+    }
+    return sum;
+}
+
 static bool hold_out(struct fitting *f, double *x, struct runs_calibration *c)
 {
     size_t n = f->targets.n;
     double *base = xcalloc(n + 1, sizeof *base), *predicted = xcalloc(n + 1, sizeof *predicted),
            *all = xcalloc(n + 1, sizeof *all);
     memset(x, 0, f->constants.n * sizeof *x);
-    bool ok = evaluate(f, x, base);
+    bool ok = evaluate_as_it_was(f, base);
     for (int half = 0; ok && half < 2; half++) {
         ok = minimise(f, half, x) && evaluate(f, x, all);
         for (size_t i = 0; i < n; i++)
@@ -558,7 +582,7 @@ static bool fit(struct fitting *f, struct runs_calibration *c, struct diag *d)
     double *x = xcalloc(f->constants.n, sizeof *x);
     bool ok = hold_out(f, x, c);
     memset(x, 0, f->constants.n * sizeof *x);
-    if (ok) c->cost_before = cost_of(f, x);
+    if (ok) c->cost_before = cost_as_it_was(f);
     ok = ok && minimise(f, -1, x);
     if (ok) {
         c->cost_after = cost_of(f, x);

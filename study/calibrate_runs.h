@@ -9,8 +9,8 @@
  * Each live run holds its scenario. The scenario is simulated again and again, and the constants are moved until the
  * simulated durations are the measured ones: no formula of a phase is needed, what the simulator models is what is fitted.
  *
- *   samples     measures.h, of a job each: admission, allocation, start, restart, save, the waits by reason; not run
- *               and step, which are the work and not the stack
+ *   samples     measures.h, of a job each: admission, readmission, allocation, start, restart, save, the waits by reason; not
+ *               run and step, which are the work and not the stack; of jobs that had not ended at the horizon no waits
  *   residual    soft((sim - live) / (jitter + 5 % of live)), soft as in calibrate_collective.h with f = 1, so that a
  *               few odd ones do not pull; a sample of one of the two only counts as 0 s in the other
  *   constants   the service times and rates of the machine (enum below); settings such as time-outs and periods are known

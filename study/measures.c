@@ -12,7 +12,8 @@
 #include "run/record.h"
 #include "study/job_index.h"
 
-static const char *const plain_names[Q_WAITS] = {"admission", "allocation", "start", "run", "restart", "step", "save"};
+static const char *const plain_names[Q_WAITS] = {"admission", "allocation", "start", "run", "restart", "step", "save",
+                                                 "readmission"};
 static const char *const wait_names[N_WAIT_REASONS] = {
 #define X_NAME(e, name, help) "wait_" name,
     WAIT_REASONS(X_NAME)
@@ -34,9 +35,9 @@ int quantity_find(const char *name)
 
 /* What the timeline has told of a job so far. */
 struct told {
-    int64_t stopped_ns, saving_ns; /* -1: does not */
+    int64_t stopped_ns, saving_ns, evicted_ns; /* -1: is not */
     int64_t steps;
-    uint32_t restarts, saves, happened[N_HAPPENINGS];
+    uint32_t restarts, saves, readmissions, happened[N_HAPPENINGS];
 };
 
 struct reading {
@@ -89,6 +90,14 @@ static void stopped(struct told *t, int64_t now)
     t->saving_ns = -1;
 }
 
+static void admitted(struct reading *r, const struct record *rec)
+{
+    struct told *t = &r->told[rec->job];
+    if (t->evicted_ns >= 0) sample(r, r->index.rows[rec->job], Q_READMISSION, t->readmissions++, rec->time_ns - t->evicted_ns);
+    t->evicted_ns = -1;
+    happen(r, rec, H_ADMITTED, NO_JOB);
+}
+
 static void started(struct reading *r, const struct record *rec)
 {
     struct told *t = &r->told[rec->job];
@@ -113,7 +122,7 @@ static void take(struct reading *r, const struct record *rec)
     if (!job_index_row(&r->index, rec->job)) return;
     struct told *t = &r->told[rec->job];
     switch (rec->type) {
-    case REC_JOB_ADMITTED: happen(r, rec, H_ADMITTED, NO_JOB); break;
+    case REC_JOB_ADMITTED: admitted(r, rec); break;
     case REC_JOB_STARTED: started(r, rec); break;
     case REC_JOB_STOPPED:
         stopped(t, rec->time_ns);
@@ -121,6 +130,7 @@ static void take(struct reading *r, const struct record *rec)
         break;
     case REC_JOB_EVICTED:
         stopped(t, rec->time_ns);
+        t->evicted_ns = rec->time_ns;
         happen(r, rec, H_EVICTED, (int32_t)rec->a);
         break;
     case REC_CHECKPOINT: checkpoint(r, rec); break;
@@ -152,7 +162,7 @@ static bool read_timeline(struct reading *r, char **err)
     t = timeline_open(r->run->dir, err);
     if (!t) return false;
     r->told = xcalloc(r->index.n + 1, sizeof *r->told);
-    for (size_t i = 0; i < r->index.n; i++) r->told[i].stopped_ns = r->told[i].saving_ns = -1;
+    for (size_t i = 0; i < r->index.n; i++) r->told[i].stopped_ns = r->told[i].saving_ns = r->told[i].evicted_ns = -1;
     while (timeline_next(t, &rec)) take(r, &rec);
     timeline_close(t);
     sample_steps(r);

@@ -5,10 +5,11 @@
  *     for (size_t i = 0; i < m.n; i++) ...               // by quantity, then job, then k
  *     measures_free(&m);
  *
- * A sample is a duration of a quantity, of a job by its id, and the k-th of its kind in that job (restarts, saves; 0
+ * A sample is a duration of a quantity, of a job by its id, and the k-th of its kind in that job (restarts, saves, readmissions; 0
  * elsewhere). Two runs' samples match when all three are the same. Quantities:
  *
  *   admission    submission to first admission          wait_<reason>  the job's whole time with that reason, if any
+ *   readmission  eviction to the next admission
  *   allocation   ... to all of it bound                 restart        ranks stop to ranks step again
  *   start        ... to the first step of all ranks     save           a checkpoint begins to the ranks go on
  *   run          ... to the end                         step           see below
@@ -18,7 +19,7 @@
  * Decisions and happenings are events: admitted, started, stopped, evicted (by whom), checkpoint, finished; in order of
  * time, the k-th of its kind of that job.
  *
- * What only the timeline tells (restart, save, step, events) lacks where the run kept none; steps need --record full.
+ * What only the timeline tells (restart, save, step, readmission, events) lacks where the run kept none; steps need --record full.
  * Cost: two passes over the timeline; 32 bytes a sample, 32 an event. Strings live in the struct.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -33,7 +34,7 @@
 #include "run/run.h"
 
 enum quantity {
-    Q_ADMISSION, Q_ALLOCATION, Q_START, Q_RUN, Q_RESTART, Q_STEP, Q_SAVE,
+    Q_ADMISSION, Q_ALLOCATION, Q_START, Q_RUN, Q_RESTART, Q_STEP, Q_SAVE, Q_READMISSION,
     Q_WAITS, /* Q_WAITS + enum wait_reason */
     N_QUANTITIES = Q_WAITS + N_WAIT_REASONS
 };

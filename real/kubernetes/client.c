@@ -21,17 +21,21 @@ struct k8s_client {
     CURL *curl;
     struct k8s_wait jitter;
     int64_t patience_ms;
+    int (*perform)(void *curl, void *arg);
+    void *perform_arg;
     char error[CURL_ERROR_SIZE];
 };
 
 /* ---- time ---- */
 
-int64_t k8s_now_ms(void)
+int64_t k8s_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+int64_t k8s_now_ms(void) { return k8s_now_ns() / 1000000; }
 
 bool k8s_client_stopped(const struct k8s_client *c) { return c->stop && *c->stop; }
 
@@ -54,12 +58,19 @@ int64_t k8s_backoff(struct k8s_wait *w)
 
 /* ---- client ---- */
 
+static int perform_alone(void *curl, void *arg)
+{
+    (void)arg;
+    return (int)curl_easy_perform(curl);
+}
+
 struct k8s_client *k8s_client_create(const struct k8s_access *a, const volatile int *stop)
 {
     struct k8s_client *c = xcalloc(1, sizeof *c);
     c->access = a;
     c->stop = stop;
     c->patience_ms = PATIENCE_MS;
+    c->perform = perform_alone;
     c->jitter.random = (uint64_t)getpid() * 0x9e3779b97f4a7c15u | 1;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(c->curl = curl_easy_init())) abort(); /* memory is out */
     return c;
@@ -70,6 +81,12 @@ void k8s_client_free(struct k8s_client *c)
     if (!c) return;
     curl_easy_cleanup(c->curl);
     free(c);
+}
+
+void k8s_client_perform(struct k8s_client *c, int (*perform)(void *curl, void *arg), void *arg)
+{
+    c->perform = perform ? perform : perform_alone;
+    c->perform_arg = arg;
 }
 
 void k8s_client_patience(struct k8s_client *c, int64_t ms) { c->patience_ms = ms; }
@@ -166,7 +183,7 @@ static bool send_once(struct k8s_client *c, const struct request *r, struct answ
     curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, a);
     if (r->body) curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, r->body);
-    a->transport = curl_easy_perform(c->curl);
+    a->transport = (CURLcode)c->perform(c->curl, c->perform_arg);
     a->code = 0;
     curl_off_t after = 0;
     curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &a->code);

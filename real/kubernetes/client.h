@@ -81,7 +81,10 @@ enum k8s_result k8s_serves(struct k8s_client *, const struct k8s_resource *, boo
 struct k8s_wait { uint64_t random; int64_t pause_ms; };
 /* The next pause: doubles, with jitter. */
 int64_t k8s_backoff(struct k8s_wait *);
-int64_t k8s_now_ms(void); /* monotonic */
+int64_t k8s_now_ns(void); /* monotonic, as */
+int64_t k8s_now_ms(void);
+/* How requests are made from now on, in place of curl_easy_perform: a CURLcode. Not while one is made. */
+void k8s_client_perform(struct k8s_client *, int (*perform)(void *curl, void *arg), void *arg);
 /* In slices, so that *stop is heeded. */
 void k8s_sleep(const struct k8s_client *, int64_t ms);
 void k8s_path(struct str *out, const struct k8s_client *, const struct k8s_resource *, const char *ns, const char *name);

@@ -205,7 +205,7 @@ void k8s_observe_created(struct k8s_run *r, struct seen_job *j)
     j->created = true;
     submit(r, j);
     k8s_phase(r, j, "created", j->item->kind, j->item->name, "");
-    live_waits(r->live, j->index, WAIT_CONTROL_PLANE);
+    live_waits(r->live, j->index, r->kueue ? WAIT_ORDER : WAIT_CONTROL_PLANE);
     j->suspended = !r->kueue && r->s->details[r->set.jobs[j->index].detail].suspend;
     if (!r->kueue && !j->suspended) k8s_job_admit(r, j);
     else if (!r->kueue) live_waits(r->live, j->index, WAIT_SUSPENDED);
@@ -216,6 +216,7 @@ void k8s_observe_job(enum k8s_change change, const cJSON *o, void *arg)
     struct k8s_run *r = arg;
     const cJSON *meta = k8s_in(o, "metadata");
     struct seen_job *j = k8s_job_named(r, k8s_text(meta, "namespace"), k8s_text(meta, "name"));
+    if (j && j->creating && !j->created) k8s_observe_created(r, j); /* before the answer to the request */
     if (!j || !j->created) return;
     if (change == K8S_DELETED) {
         end_job(r, j, JOB_CANCELLED, "");

@@ -5,15 +5,17 @@
 #include "real/kubernetes/run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "real/kubernetes/observe.h"
 #include "real/kubernetes/run_parts.h"
 
-enum { POLL_MS = 100, FLUSH_MS = 1000, CREATE_AT_ONCE = 20, GRACE_MS = 10000 };
+enum { POLL_MS = 100, FLUSH_MS = 1000, CREATE_AT_ONCE = 20, GRACE_MS = 10000, QUEUES_MS = 10000, QUEUE_PAUSE_MS = 50, LISTEN_MS = 200 };
 
 /* ---- before ---- */
 
@@ -149,11 +151,44 @@ static bool create_queues(struct k8s_run *r)
     return true;
 }
 
+static bool is_queue(const struct manifest_item *i) { return strcmp(i->kind, "ClusterQueue") == 0 || strcmp(i->kind, "LocalQueue") == 0; }
+
+/* One that is on hold is known, and not active. */
+static bool is_settled(const cJSON *queue)
+{
+    const char *policy = cJSON_GetStringValue(k8s_in(k8s_in(queue, "spec"), "stopPolicy"));
+    const cJSON *c, *list = k8s_in(k8s_in(queue, "status"), "conditions");
+    cJSON_ArrayForEach(c, list)
+        if (strcmp(k8s_text(c, "type"), "Active") == 0)
+            return strcmp(k8s_text(c, "status"), "True") == 0 || strcmp(k8s_text(c, "reason"), "ClusterQueueIsInactive") == 0 || (policy && strcmp(policy, "None") != 0);
+    return false;
+}
+
+/* Jobs that come before Kueue has taken in their queues would wait for that. What never becomes active is the run's to show. */
+static bool await_queues(struct k8s_run *r)
+{
+    int64_t end = k8s_now_ms() + QUEUES_MS;
+    for (size_t i = 0; i < r->next_item; i++) {
+        const struct manifest_item *q = &r->set.v[i];
+        for (bool settled = !is_queue(q); !settled;) {
+            cJSON *there = NULL;
+            enum k8s_result result = k8s_get(r->client, k8s_resource_of(q->api_version, q->kind), q->ns, q->name, &there, r->d);
+            settled = result != K8S_OK || is_settled(there) || k8s_now_ms() >= end || k8s_client_stopped(r->client);
+            cJSON_Delete(there);
+            if (result == K8S_FAILED) return false;
+            if (!settled) k8s_sleep(r->client, QUEUE_PAUSE_MS);
+        }
+    }
+    return true;
+}
+
 /* ---- the clock ---- */
 
+/* 0 until it has begun. */
 static int64_t now_ns(const struct k8s_run *r)
 {
-    return (int64_t)((double)(k8s_now_ms() - r->begun_ms) * 1e6 * r->s->live->time_scale);
+    if (!r->begun_ns) return 0;
+    return (int64_t)((double)(k8s_now_ns() - r->begun_ns) * r->s->live->time_scale);
 }
 
 static bool after_done(const struct k8s_run *r, const struct seen_job *j)
@@ -164,7 +199,7 @@ static bool after_done(const struct k8s_run *r, const struct seen_job *j)
     return true;
 }
 
-/* A few at a time, so that the watches are heard in between. */
+/* A few at a time, so that streams that have ended are taken up in between. */
 static bool create_due(struct k8s_run *r)
 {
     int left = CREATE_AT_ONCE;
@@ -177,12 +212,13 @@ static bool create_due(struct k8s_run *r)
             k8s_observe_dependent(r, j);
             continue;
         }
+        j->creating = true;
         if (!create_item(r, j->item, &made)) return false;
         left--;
         hmap_put_str(&r->by_uid, uid_of(made), i);
         cJSON_Delete(made);
         live_at(r->live, now_ns(r));
-        k8s_observe_created(r, j);
+        if (!j->created) k8s_observe_created(r, j);
     }
     return true;
 }
@@ -206,6 +242,20 @@ static bool all_over(struct k8s_run *r)
     return !held || k8s_now_ms() - r->over_ms > GRACE_MS;
 }
 
+/* Until the next object or action is due, POLL_MS at most. */
+static int64_t until_due_ms(const struct k8s_run *r)
+{
+    int64_t now = now_ns(r), next = INT64_MAX;
+    if (r->next_action < r->s->faults.n_script) next = r->s->faults.script[r->next_action].at_ns;
+    for (size_t i = 0; i < r->n_jobs; i++)
+        if (r->jobs[i].item->at_ns > now) {
+            if (r->jobs[i].item->at_ns < next) next = r->jobs[i].item->at_ns;
+            break;
+        }
+    double ms = ceil((double)(next - now) / 1e6 / r->s->live->time_scale);
+    return ms < 0 ? 0 : ms < POLL_MS ? (int64_t)ms : POLL_MS;
+}
+
 /* Watches call back at their own moments: the recorder's clock is set before each poll and stands still in it, so poll briefly. */
 static bool loop(struct k8s_run *r)
 {
@@ -214,7 +264,7 @@ static bool loop(struct k8s_run *r)
         live_at(r->live, now_ns(r));
         if (!k8s_actions_play(r, now_ns(r)) || !create_due(r)) return false;
         live_at(r->live, now_ns(r));
-        if (!k8s_watches_poll(r->watches, POLL_MS, r->d)) return false;
+        if (!k8s_watches_poll(r->watches, until_due_ms(r), r->d)) return false;
         if (k8s_now_ms() - flushed < FLUSH_MS) continue;
         flushed = k8s_now_ms();
         if (!live_flush(r->live) || fflush(r->phases) != 0) {
@@ -353,14 +403,24 @@ static bool clean(struct k8s_run *r, const struct k8s_access *access)
     return ok;
 }
 
+/* The streams are there before what they are to tell of, and are read while requests wait: a moment is that of arrival. */
+static bool listen(struct k8s_run *r)
+{
+    k8s_find_jobs(r);
+    watch_all(r);
+    if (!k8s_watches_poll(r->watches, LISTEN_MS, r->d)) return false;
+    k8s_watches_heed(r->watches, r->d);
+    return true;
+}
+
 static bool play(struct k8s_run *r, struct k8s_outcome *out)
 {
     const char *owner = NULL;
     bool ok = create_namespaces(r, &owner);
     for (size_t i = 0; ok && i < r->set.n; i++) k8s_plan_own(r->set.v[i].object, r->mark.ns[0], owner);
-    ok = ok && create_queues(r);
-    if (ok) k8s_find_jobs(r), watch_all(r);
-    r->begun_ms = k8s_now_ms();
+    ok = ok && create_queues(r) && await_queues(r);
+    ok = ok && listen(r);
+    r->begun_ns = k8s_now_ns();
     ok = ok && loop(r);
     if (ok && r->strays && r->o->tell) fprintf(r->o->tell, "%llu pods were on nodes that the scenario has not\n", (unsigned long long)r->strays);
     result_of(r, out);

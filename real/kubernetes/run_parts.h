@@ -59,7 +59,7 @@ struct seen_job {
     const struct manifest_item *item;
     uint32_t index;    /* in the set */
     struct seen_pod **pods; size_t n_pods, cap_pods;
-    bool submitted, created, quota, admitted, evicted, suspended, ray, ray_running;
+    bool submitted, creating, created, quota, admitted, evicted, suspended, ray, ray_running;
     enum wait_reason then; /* once its pods are gone */
 };
 
@@ -84,7 +84,7 @@ struct k8s_run {
     uint64_t strays;      /* pods on nodes that the scenario has not */
     uint32_t n_pods;
     size_t next_item, next_action;
-    int64_t begun_ms, over_ms; /* over: when all jobs had ended; 0: they have not */
+    int64_t begun_ns, over_ms; /* over: when all jobs had ended; 0: they have not */
     FILE *phases;
     bool kueue;
 };

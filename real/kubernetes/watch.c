@@ -6,6 +6,7 @@
  */
 #include "real/kubernetes/watch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,9 @@ struct k8s_watches {
     CURLM *multi;
     struct { struct watch **v; size_t n, cap; } list;
     struct diag *diag; /* while polling */
+    struct diag *heeds; /* NULL: not while the client waits for an answer */
+    CURL *request;     /* of the client, beside the streams; NULL: none that is not done */
+    CURLcode request_result;
     uint64_t resumed, relisted;
     int64_t patience_ms;
     bool failed;
@@ -308,6 +312,11 @@ static void end_done(struct k8s_watches *all)
         struct watch *w = NULL;
         if (m->msg != CURLMSG_DONE) continue;
         CURLcode transport = m->data.result;
+        if (m->easy_handle == all->request) {
+            all->request = NULL;
+            all->request_result = transport;
+            continue;
+        }
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&w);
         on_end(w, transport);
     }
@@ -331,12 +340,40 @@ bool k8s_watches_poll(struct k8s_watches *all, int64_t ms, struct diag *d)
     return !all->failed;
 }
 
+/* A request among the streams. Those that end under way are taken up by the next poll. */
+static int perform_beside(void *curl, void *arg)
+{
+    struct k8s_watches *all = arg;
+    struct diag *polling = all->diag;
+    int running;
+    assert(!all->request);
+    all->diag = all->heeds;
+    all->request = curl;
+    curl_multi_add_handle(all->multi, curl);
+    for (;;) {
+        curl_multi_perform(all->multi, &running);
+        end_done(all);
+        if (!all->request) break;
+        curl_multi_poll(all->multi, NULL, 0, 100, NULL);
+    }
+    curl_multi_remove_handle(all->multi, curl);
+    all->diag = polling;
+    return (int)all->request_result;
+}
+
+void k8s_watches_heed(struct k8s_watches *all, struct diag *d)
+{
+    all->heeds = d;
+    k8s_client_perform(all->client, perform_beside, all);
+}
+
 uint64_t k8s_watches_resumed(const struct k8s_watches *w) { return w->resumed; }
 uint64_t k8s_watches_relisted(const struct k8s_watches *w) { return w->relisted; }
 
 void k8s_watches_free(struct k8s_watches *all)
 {
     if (!all) return;
+    if (all->heeds) k8s_client_perform(all->client, NULL, NULL);
     for (size_t i = 0; i < all->list.n; i++) {
         struct watch *w = all->list.v[i];
         if (w->state == STREAMS) curl_multi_remove_handle(all->multi, w->curl);

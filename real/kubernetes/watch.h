@@ -16,7 +16,8 @@
  *
  * Many watches share one thread: poll waits for all of them. Memory: names of the objects that are or were there, and one
  * event a watch at a time; an event above K8S_EVENT_MAX bytes counts as a broken stream.
- * on_change may call the client (k8s_get ...); not k8s_watches_*.
+ * on_change may call the client (k8s_get ...); not k8s_watches_*. After k8s_watches_heed events come also while the client waits for an
+ * answer, so that each is told when it arrives and not after the request; on_change then may not call the client.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -41,6 +42,8 @@ struct k8s_watches *k8s_watches_create(struct k8s_client *);
 void k8s_watch(struct k8s_watches *, const struct k8s_watch_spec *);
 /* Waits at most so long for news, and tells them. */
 bool k8s_watches_poll(struct k8s_watches *, int64_t ms, struct diag *);
+/* The diag is used until the watches are freed. */
+void k8s_watches_heed(struct k8s_watches *, struct diag *);
 void k8s_watches_free(struct k8s_watches *);
 /* Streams that had to be taken up again, and lists made anew, so far. */
 uint64_t k8s_watches_resumed(const struct k8s_watches *);

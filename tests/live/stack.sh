@@ -186,6 +186,7 @@ objects_calling() { # FOLDER PORT NAME
 }
 
 # It queues PyTorchJobs too where their operator was started before it.
+# Rates and workers are those of the configuration that Kueue ships (config/components/manager).
 start_kueue() {
     local files frameworks=batch/job
     files=$(part_files kueue)
@@ -204,6 +205,8 @@ leaderElection: {leaderElect: false}
 internalCertManagement: {enable: false}
 featureGates: {VisibilityOnDemand: false}
 clientConnection: {qps: 50, burst: 100}
+controller: {groupKindConcurrency: {Job.batch: 5, Pod: 5, Workload.kueue.x-k8s.io: 5, LocalQueue.kueue.x-k8s.io: 1, Cohort.kueue.x-k8s.io: 1,
+  ClusterQueue.kueue.x-k8s.io: 1, ResourceFlavor.kueue.x-k8s.io: 1}}
 integrations: {frameworks: [$frameworks]}
 EOF
     # It looks for the certificate of its metrics in a folder that no flag changes: in a view of /etc of its own.

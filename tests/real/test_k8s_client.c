@@ -386,6 +386,54 @@ static void resume_and_relist(void **state)
     end(&b);
 }
 
+/* The stream changes a 0.2 s after it was begun and ends; whoever asks for b is answered after 0.5 s. */
+static void slow_answer(struct fake_request *r, void *arg)
+{
+    (void)arg;
+    if (strstr(r->path, "watch=true")) {
+        fake_begin(r);
+        usleep(200000);
+        fake_chunk(r, EVENT("MODIFIED", POD("a", "12")));
+    } else if (strstr(r->path, "/b")) {
+        usleep(500000);
+        fake_reply(r, 200, "", POD("b", "2"));
+    } else {
+        fake_reply(r, 200, "", "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" POD("a", "1") "]}");
+    }
+}
+
+struct when { struct saw saw; int64_t at_ms; };
+
+static void note_when(enum k8s_change change, const cJSON *o, void *arg)
+{
+    struct when *w = arg;
+    on_change(change, o, &w->saw);
+    w->at_ms = k8s_now_ms();
+}
+
+/* What comes while the client waits for an answer is told when it comes. */
+static void heeded(void **state)
+{
+    struct bench b;
+    struct when s = { 0 };
+    cJSON *pod = NULL;
+    (void)state;
+    begin(&b, slow_answer, NULL);
+    struct k8s_watches *w = k8s_watches_create(b.c);
+    k8s_watch(w, &(struct k8s_watch_spec){ .resource = &k8s_pods, .on_change = note_when, .arg = &s });
+    assert_true(k8s_watches_poll(w, 50, &b.d));
+    assert_string_equal(s.saw.text, "=a ");
+    k8s_watches_heed(w, &b.d);
+    assert_int_equal(k8s_get(b.c, &k8s_pods, "ns", "b", &pod, &b.d), K8S_OK);
+    assert_string_equal(s.saw.text, "=a ~a ");
+    assert_true(k8s_now_ms() - s.at_ms >= 200);
+    assert_int_equal(k8s_watches_resumed(w), 1);
+    assert_int_equal(b.d.entries.n, 0);
+    cJSON_Delete(pod);
+    k8s_watches_free(w);
+    end(&b);
+}
+
 /* Each stream is other nonsense; after each the client lists anew, with pauses. */
 static void nonsense(struct fake_request *r, void *arg)
 {
@@ -536,7 +584,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_many_requests), cmocka_unit_test(cut_connections),   cmocka_unit_test(clear_errors), cmocka_unit_test(nobody_there),
         cmocka_unit_test(interrupted),       cmocka_unit_test(passing_answers),   cmocka_unit_test(what_is_sent), cmocka_unit_test(conflicts),
-        cmocka_unit_test(paging),            cmocka_unit_test(resume_and_relist), cmocka_unit_test(garbage),      cmocka_unit_test(moods),
+        cmocka_unit_test(paging),            cmocka_unit_test(resume_and_relist), cmocka_unit_test(heeded),       cmocka_unit_test(garbage),      cmocka_unit_test(moods),
         cmocka_unit_test(many_pods),         cmocka_unit_test(lost_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,11 +45,11 @@ static const char *scenario_text(int n, const char *stack)
 }
 
 /* A run by the true constants, whose scenario has other ones: as if the machine were one. */
-static const char *live_run_of(const char *name, int n, const char *truth, const char *stack)
+static const char *live_run_of(const char *name, const char *text, const char *plain)
 {
     struct diag d = {0};
     struct sim_result r;
-    const char *dir = path_join(&arena, top, name), *text = scenario_text(n, truth), *plain = scenario_text(n, stack);
+    const char *dir = path_join(&arena, top, name);
     struct scenario *sc = scenario_parse("truth.json", text, strlen(text), NULL, &d);
     if (!sc) diag_print(&d, stderr);
     assert_non_null(sc);
@@ -60,7 +60,10 @@ static const char *live_run_of(const char *name, int n, const char *truth, const
     return dir;
 }
 
-static const char *live_run(const char *name, int n, const char *truth) { return live_run_of(name, n, truth, ""); }
+static const char *live_run(const char *name, int n, const char *truth)
+{
+    return live_run_of(name, scenario_text(n, truth), scenario_text(n, ""));
+}
 
 static struct runs_calibration calibrate(const char *const *dirs, size_t n, const char *const *only, size_t n_only)
 {
@@ -149,8 +152,8 @@ static void test_not_read(void **state)
 static void test_profile_loads(void **state)
 {
     const char *dirs[] = { /* the profile has what their stacks have in common besides */
-        live_run_of("a", 6, "\"kubelet.container-start\": \"4s\"", "\"kubelet.crash-backoff\": \"3s\", \"nccl.timeout\": \"9s\""),
-        live_run_of("b", 5, "\"kubelet.container-start\": \"4s\"", "\"kubelet.crash-backoff\": \"3s\"")};
+        live_run_of("a", scenario_text(6, "\"kubelet.container-start\": \"4s\""), scenario_text(6, "\"kubelet.crash-backoff\": \"3s\", \"nccl.timeout\": \"9s\"")),
+        live_run_of("b", scenario_text(5, "\"kubelet.container-start\": \"4s\""), scenario_text(5, "\"kubelet.crash-backoff\": \"3s\""))};
     struct runs_calibration c = calibrate(dirs, 2, NULL, 0);
     struct diag d = {0};
     struct str json = {0}, name = {0};
@@ -172,6 +175,52 @@ static void test_profile_loads(void **state)
     scenario_free(sc);
     str_free(&json);
     str_free(&name);
+    runs_calibration_free(&c);
+}
+
+/* A queue for one job: each "high" evicts a "low" that would never end, and takes 4 s; none of the low ones sees its end. */
+static const char *preempting_text(int n, const char *stack)
+{
+    struct str s = {0};
+    str_printf(&s, "{\"trainyard\": 1, \"name\": \"truth\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": %d, \"gpus\": 8}]},\n"
+                   " \"queues\": [\n", n);
+    for (int i = 0; i < n; i++)
+        str_printf(&s, "%s  {\"name\": \"q%d\", \"quota\": 8, \"preemption\": {\"withinClusterQueue\": \"LowerPriority\"}}", i ? ",\n" : "", i);
+    str_append(&s, "],\n \"workload\": {\"jobs\": [\n");
+    for (int i = 0; i < n; i++)
+        str_printf(&s, "%s  {\"id\": \"low%d\", \"kind\": \"Job\", \"queue\": \"q%d\", \"replicas\": 1, \"gpus\": 8, \"submit\": %d, \"duration\": 1000},\n"
+                       "  {\"id\": \"high%d\", \"kind\": \"Job\", \"queue\": \"q%d\", \"replicas\": 1, \"gpus\": 8, \"submit\": %d, \"duration\": 4, \"priority\": 9}",
+                   i ? ",\n" : "", i, i, 20 * i, i, i, 20 * i + 5);
+    str_printf(&s, "]},\n \"approaches\": {\"a\": {\"lifecycle\": \"batch-job\", \"admission\": \"kueue\", \"stack\": {%s}}},\n"
+                   " \"run\": {\"horizon\": %d}}\n", stack, 20 * n + 10);
+    const char *copy = arena_strdup(&arena, str_text(&s));
+    str_free(&s);
+    return copy;
+}
+
+/* Jobs that the horizon cuts off tell what they have come to: the low ones, their second admission, counted from the eviction. */
+static void test_not_ended(void **state)
+{
+    enum { N = 6 };
+    const char *truth = "\"kueue.workload-create\": \"200ms\", \"kueue.release\": \"700ms\"";
+    const char *dir = live_run_of("c", preempting_text(N, truth), preempting_text(N, ""));
+    const char *only[] = {"kueue.workload-create", "kueue.release"};
+    struct measures m;
+    char *err = NULL;
+    (void)state;
+    assert_true(measures_read(dir, &m, &err));
+    size_t again = 0;
+    for (size_t i = 0; i < m.n; i++) {
+        if (m.samples[i].quantity != Q_READMISSION) continue;
+        again++;
+        assert_true(m.samples[i].ns > INT64_C(5000000000) && m.samples[i].ns < INT64_C(9000000000)); /* the high one's 4 s, its start, end, and a batch, of a second each */
+    }
+    assert_int_equal(again, N);
+    measures_free(&m);
+    struct runs_calibration c = calibrate(&dir, 1, only, 2);
+    assert_int_equal(c.n_jobs, 2 * N);
+    must_be(&c, "kueue.workload-create", 0.2e9, 0.05);
+    must_be(&c, "kueue.release", 0.7e9, 0.05);
     runs_calibration_free(&c);
 }
 
@@ -198,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_direct),
         cmocka_unit_test(test_not_read),
         cmocka_unit_test(test_profile_loads),
+        cmocka_unit_test(test_not_ended),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }
