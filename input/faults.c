@@ -45,7 +45,7 @@ const struct object_type fault_component_type =
 static const struct field action_fields[] = {
     FIELD(raw_action, when, "at", TYPE_DURATION, .required = true, .help = "when"),
     FIELD(raw_action, target, "target", TYPE_STRING, .required = true,
-          .help = "pod/NAME, node/GROUP-NUMBER, job/ID or queue/NAME"),
+          .help = "pod/NAME, node/GROUP-NUMBER, job/ID or queue/NAME; pods of a shared Ray cluster are pod/ray-shared-worker-NUMBER, pod/ray-shared-head-0"),
     FIELD(raw_action, action, "action", TYPE_WORD, WORDS(fault_action_names), .required = true, .help = "what happens"),
     FIELD(raw_action, code, "code", TYPE_INT, .min = 0, .max = 255, .help = "exit code of container-exit; default 1"),
     FIELD(raw_action, replicas, "replicas", TYPE_INT, .min = 0, .max = 1000000, .help = "of scale"),

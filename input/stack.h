@@ -111,6 +111,7 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(ray_poll, "ray-train.poll", CONST_TIME, "2s", "RAY train/v2 constants.py")                                       \
     X(ray_hang, "ray-train.worker-hang", CONST_TIME, "600s", "RAY train/v2 constants.py")                              \
     X(ray_resize, "ray-train.resize-check", CONST_TIME, "60s", "RAY train/v2 constants.py")                            \
+    X(ray_look, "ray-train.node-look", CONST_TIME, "20s", "RAY data/_internal/cluster_autoscaler/default_autoscaling_coordinator.py") \
     X(ray_as_loop, "ray-autoscaler.loop", CONST_TIME, "5s", "RAY _private/constants.py")                               \
     X(ray_as_idle, "ray-autoscaler.idle", CONST_TIME, "60s", "KR raycluster_types.go")                                 \
     X(ray_as_batch, "ray-autoscaler.batch", CONST_COUNT, "5", "RAY _private/constants.py")

@@ -301,6 +301,16 @@ bool live_stopped(struct live_run *l, uint32_t job, enum activity activity, enum
     return true;
 }
 
+bool live_paused(struct live_run *l, uint32_t job, enum activity activity, enum wait_reason reason)
+{
+    struct live_job *j = open_job(l, job);
+    if (!j) return false;
+    if (j->state != JOB_RUNNING || activity_table[activity].class != CLASS_HELD) return refuse(l);
+    stop_steps(l, j, activity);
+    set_wait(l, j, reason);
+    return true;
+}
+
 bool live_evicted(struct live_run *l, uint32_t job, enum stop_reason reason, int32_t by)
 {
     struct live_job *j = open_job(l, job);
@@ -331,6 +341,8 @@ bool live_ended(struct live_run *l, uint32_t job, enum job_state state)
     if (!j) return false;
     if (state != JOB_SUCCEEDED && state != JOB_FAILED && state != JOB_REJECTED && state != JOB_CANCELLED) return refuse(l);
     stop_steps(l, j, ACT_AFTER_END);
+    for (uint32_t g = 0; g < j->groups.n; g++)
+        if (j->groups.v[g].held) live_enter(l, job, g, ACT_AFTER_END);
     demand(l, j, -1);
     wait_track_set(&j->wait, NOT_WAITING, l->now_ns);
     j->state = (uint8_t)state;

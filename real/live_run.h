@@ -86,6 +86,8 @@ bool live_rolled_back(struct live_run *, uint32_t job, int64_t from, int64_t to)
 /* Its ranks step no longer; its groups are in `activity` until the back end says otherwise. `next`: cause of what comes;
  * CAUSE_FAILURE counts a restart. Also before it stepped, when an attempt fails while it starts. */
 bool live_stopped(struct live_run *, uint32_t job, enum activity, enum wait_reason, enum cause next);
+/* The same, but nothing has failed and no other attempt comes: all its steps are done, and its controller has not seen that. */
+bool live_paused(struct live_run *, uint32_t job, enum activity, enum wait_reason);
 /* Evicted by the queue: counts a preemption, and the next attempt is one after a preemption. `by`: job or NO_JOB. It
  * holds its groups until each is freed; live_requeued says that it waits for admission again. */
 bool live_evicted(struct live_run *, uint32_t job, enum stop_reason, int32_t by);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "sim/cluster/calendar.h"
 #include "sim/cluster/network.h"
+#include "sim/kube/kube.h"
 #include "sim/queue/policy.h"
 
 struct script {
@@ -87,6 +88,13 @@ static bool act_on_job(struct sim *s, struct job *j, const struct script_action 
     }
 }
 
+/* Pods of no job are a shared Ray cluster's. */
+static bool act_on_pod(struct sim *s, const char *pod, const struct script_action *a)
+{
+    struct pod *p = s->kube ? kube_find_pod(s->kube, pod) : NULL;
+    return p && !p->spec.job && kube_pod_script(s->kube, p, a);
+}
+
 static bool act(struct sim *s, struct script *p, const struct script_action *a)
 {
     const char *pod = NULL;
@@ -95,7 +103,7 @@ static bool act(struct sim *s, struct script *p, const struct script_action *a)
     if (!strncmp(a->target, "queue/", 6)) return policy_script(s, a);
     if (!strncmp(a->target, "pod/", 4)) j = find_job_of_pod(s, p, pod = a->target + 4);
     else if (!strncmp(a->target, "job/", 4)) j = find_job(s, p, a->target + 4, strlen(a->target + 4));
-    if (!j) return false;
+    if (!j) return pod && act_on_pod(s, pod, a);
     if (j->live && j->live->life && j->live->life->script && j->live->life->script(s, j, a, pod)) return true;
     return !pod && act_on_job(s, j, a);
 }

@@ -5,7 +5,7 @@
  *       +------------------------- from the last checkpoint, while failures <= maxFailures ------------------------+
  *
  * The cluster of an elastic job begins with the fewest pods; each ray-autoscaler.loop as many of those that are lacking come
- * as find GPUs. The pods of the cluster hold their GPUs from admission to the end, whether a worker is in them or not. An elastic group
+ * as find GPUs. What happens in a group is noticed at a poll, its end too. The pods of the cluster hold their GPUs from admission to the end, whether a worker is in them or not. An elastic group
  * takes as many workers as there are pods; each ray-train.resize-check it looks whether there are more than it has, and is
  * then started again. One that is not up after ray-train.start-timeout is started again, for ever.
  * A worker that hangs is noticed ray-train.worker-hang later, which is also its peers' time-out; one on a lost node when the
@@ -52,20 +52,25 @@ static void on_noticed(void *arg)
     struct host_job *j = arg;
     live_at(j->host->run, host_now(j->host));
     j->noticing = false;
+    j->poll_base_ns = host_now(j->host);
     j->failures++;
     host_tell(j->host, j, "failure %u is noticed", j->failures);
     if (j->detail->max_failures != UINT32_MAX && j->failures > j->detail->max_failures) job_over(j, JOB_FAILED, false);
     else regroup(j);
 }
 
-/* At the first poll from `ns` from now on. */
-static void notice_after(struct host_job *j, int64_t ns)
+/* From now to the first poll that is at least `ns` away. */
+static int64_t to_poll(const struct host_job *j, int64_t ns)
 {
     int64_t poll = stack_of(j)->ray_poll, since = host_now(j->host) + ns - j->poll_base_ns;
-    int64_t late = poll > 0 && since % poll ? poll - since % poll : 0;
+    return ns + (poll > 0 && since % poll ? poll - since % poll : 0);
+}
+
+static void notice_after(struct host_job *j, int64_t ns)
+{
     loop_disarm(j->host->loop, &j->limit);
     j->noticing = true;
-    host_after(j->host, &j->timer, ns + late, on_noticed, j);
+    host_after(j->host, &j->timer, to_poll(j, ns), on_noticed, j);
 }
 
 /* ---- a start ---- */
@@ -92,6 +97,7 @@ static void schedule(struct host_job *j)
         const struct host_pod *p = &j->pods[i];
         if (p->holds.n && j->host->node_up[p->holds.v[0].node]) seat_start(&j->pods[i], rank++, world);
     }
+    j->group_ns = host_now(j->host);
     if (stack_of(j)->ray_start_timeout > 0)
         host_after(j->host, &j->timer, stack_of(j)->ray_start_timeout, on_start_timeout, j);
 }
@@ -109,11 +115,20 @@ static void on_autoscaler(void *arg)
 static void begin(struct host_job *j)
 {
     if (j->plan.max && stack_of(j)->ray_as_loop > 0) host_after(j->host, &j->scaler, stack_of(j)->ray_as_loop, on_autoscaler, j);
-    j->poll_base_ns = host_now(j->host);
+    j->poll_base_ns = host_now(j->host) - stack_of(j)->ray_poll; /* the first poll is that of the first group */
     schedule(j);
 }
 
 /* ---- a group that runs ---- */
+
+static void on_resize(void *arg);
+
+/* Looks at the first poll that is ray-train.resize-check after `since_ns`. */
+static void arm_resize(struct host_job *j, int64_t since_ns)
+{
+    int64_t left = since_ns + stack_of(j)->ray_resize - host_now(j->host);
+    host_after(j->host, &j->limit, to_poll(j, left > 0 ? left : 0), on_resize, j);
+}
 
 static void on_resize(void *arg)
 {
@@ -121,20 +136,34 @@ static void on_resize(void *arg)
     uint32_t there = pods_there(j), most = j->plan.max;
     live_at(j->host->run, host_now(j->host));
     if ((there < most ? there : most) <= j->world) {
-        host_after(j->host, &j->limit, stack_of(j)->ray_resize, on_resize, j);
+        arm_resize(j, host_now(j->host));
         return;
     }
     ranks_stop(j, ACT_IDLE_POD, WAIT_RESIZE, CAUSE_RESIZE);
     j->resizing = true;
+    j->poll_base_ns = host_now(j->host);
     regroup(j);
 }
 
 static void started(struct host_job *j)
 {
     loop_disarm(j->host->loop, &j->timer);
-    j->poll_base_ns = host_now(j->host);
-    if (j->plan.max && j->world < j->plan.max && stack_of(j)->ray_resize > 0)
-        host_after(j->host, &j->limit, stack_of(j)->ray_resize, on_resize, j);
+    if (host_now(j->host) - j->poll_base_ns >= stack_of(j)->ray_poll) j->poll_base_ns = host_now(j->host);
+    if (j->plan.max && j->world < j->plan.max && stack_of(j)->ray_resize > 0) arm_resize(j, j->group_ns);
+}
+
+static void on_end_seen(void *arg)
+{
+    struct host_job *j = arg;
+    live_at(j->host->run, host_now(j->host));
+    job_over(j, JOB_SUCCEEDED, false);
+}
+
+static void wait_for_end(struct host_job *j)
+{
+    loop_disarm(j->host->loop, &j->limit);
+    live_paused(j->host->run, j->index, ACT_IDLE_POD, WAIT_CONTROL_PLANE);
+    host_after(j->host, &j->timer, to_poll(j, 0), on_end_seen, j);
 }
 
 static bool all_done(const struct host_job *j)
@@ -150,7 +179,7 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
     if (p->number >= j->wanted) queue_free(p);
     if (j->regrouping) when_empty(j);
     else if (code != 0 && !j->noticing) notice_after(j, 0);
-    else if (all_done(j)) job_over(j, JOB_SUCCEEDED, false);
+    else if (all_done(j)) wait_for_end(j);
 }
 
 static bool hang(struct host_job *j, struct host_pod *p)

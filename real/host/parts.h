@@ -92,7 +92,7 @@ struct host_job {
     int port;
     uint32_t failures, agent_restarts;
     int64_t step, durable;    /* steps done; step of the last whole checkpoint */
-    int64_t admitted_ns, poll_base_ns;
+    int64_t admitted_ns, poll_base_ns, group_ns; /* polls go on from then; the present group began then */
     bool resizing, regrouping, noticing; /* noticing: it has failed, and its controller will see it */
     enum wait_reason stop_reason; /* of STAGE_STOPPING: WAIT_SUSPENDED, or it asks again */
     struct loop_timer timer, limit, scaler; /* scaler: of who looks for pods or ranks that have come */

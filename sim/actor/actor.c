@@ -350,6 +350,12 @@ void actor_shared_ready(struct actor *a)
     }
 }
 
+void actor_driver_wants(struct ray_train *t)
+{
+    struct ray_run *r = t->ctx;
+    if (r->autoscaler) autoscaler_wake(r->autoscaler);
+}
+
 void actor_driver_ended(struct ray_train *t, enum ray_train_state state)
 {
     struct ray_run *r = t->ctx;
@@ -462,10 +468,10 @@ static bool script_on_pod(struct ray_run *r, struct pod *p, const struct script_
     case DO_HEAD_CRASH: kube_pod_exit(r->sim->kube, p, a->value ? (int32_t)a->value : 137); return true;
     case DO_CRASH:
         if (head && r->cluster) gcs_process_crashed(r->cluster->gcs);
-        else if (r->train) ray_train_fault(r->train, false);
+        else if (r->train) ray_train_fault(r->train, 0, false);
         return true;
     case DO_HANG:
-        if (r->train) ray_train_fault(r->train, true);
+        if (r->train) ray_train_fault(r->train, 0, true);
         return true;
     default: return kube_pod_script(r->sim->kube, p, a);
     }
@@ -504,7 +510,7 @@ static bool script_on_job(struct ray_run *r, const struct script_action *a)
     case DO_HEAD_CRASH: return rc && rc->head && script_on_pod(r, rc->head->pod, a);
     case DO_CRASH:
     case DO_HANG:
-        if (r->train) ray_train_fault(r->train, a->action == DO_HANG);
+        if (r->train) ray_train_fault(r->train, 0, a->action == DO_HANG);
         return true;
     case DO_SCALE:
         if (rc) raycluster_scale(rc, 0, (uint32_t)a->value);
@@ -517,11 +523,23 @@ static bool script_on_job(struct ray_run *r, const struct script_action *a)
     }
 }
 
+/* In a shared cluster JOB-worker-3 is no pod, but rank 3 in one. */
+static bool script_on_rank(struct ray_run *r, const char *pod, const struct script_action *a)
+{
+    char number[24], *end;
+    const char *id = job_id(r->sim->scenario, r->job->spec, number), *rank = pod + strlen(id) + strlen("-worker-");
+    bool crash = a->action == DO_CRASH || a->action == DO_CONTAINER_EXIT;
+    if (!r->train || (!crash && a->action != DO_HANG) || strncmp(pod + strlen(id), "-worker-", strlen("-worker-"))) return false;
+    unsigned long n = strtoul(rank, &end, 10);
+    return *rank && !*end && n < UINT32_MAX && ray_train_fault(r->train, (uint32_t)n, !crash);
+}
+
 static bool actor_script(struct sim *s, struct job *j, const struct script_action *a, const char *pod)
 {
     struct ray_run *r = j->live ? j->live->state : NULL;
     if (!r) return false;
     if (!pod) return script_on_job(r, a);
+    if (in_shared(r)) return script_on_rank(r, pod, a);
     struct pod *p = kube_find_pod(s->kube, pod);
     return p && p->spec.job == j && script_on_pod(r, p, a);
 }

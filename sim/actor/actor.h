@@ -50,8 +50,9 @@ struct ray_run { /* live->state of a job */
 extern const struct ray_train_ops own_seats;   /* pods of the job itself (seats.c) */
 extern const struct ray_train_ops shared_seats; /* slices of the shared cluster's pods (shared.c) */
 
-/* Called by the seats' `ended`. */
+/* The seats' `ended` and `wants`. */
 void actor_driver_ended(struct ray_train *, enum ray_train_state);
+void actor_driver_wants(struct ray_train *);
 /* Called by the shared cluster when it is ready for the first time: jobs wait for that. */
 void actor_shared_ready(struct actor *);
 /* Node intervals of the present placement group, for jobs.csv. */

@@ -54,10 +54,11 @@ struct gcs *gcs_create(struct raycluster *rc)
     g->pool = pool_create(&g->nodes);
     g->raylets = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof *g->raylets);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
-        g->raylets[i] = (struct raylet){.gcs = g, .node = i, .state = RAYLET_NONE};
+        g->raylets[i] = (struct raylet){.gcs = g, .node = i, .state = RAYLET_NONE, .joined_ns = -1, .dead_ns = -1};
         pool_node_down(g->pool, i);
     }
     g->pgs = pg_manager_create(g);
+    g->look_base_ns = -1;
     return g;
 }
 
@@ -103,6 +104,36 @@ static void tell(struct gcs *g, enum gcs_change c, struct raylet *r)
     }
 }
 
+/* ---- the coordinator ---- */
+
+void gcs_look(struct gcs *g)
+{
+    if (g->look_base_ns < 0) g->look_base_ns = sim_now(g->sim);
+}
+
+static int64_t last_look(const struct gcs *g)
+{
+    int64_t now = sim_now(g->sim), every = stack_of(g)->ray_look;
+    return every > 0 ? now - (now - g->look_base_ns) % every : now;
+}
+
+int64_t gcs_next_look(const struct gcs *g) { return last_look(g) + stack_of(g)->ray_look; }
+
+bool gcs_counts(const struct raylet *r)
+{
+    int64_t at = last_look(r->gcs);
+    bool ever = r->joined_ns >= 0, again = r->dead_ns >= 0 && r->dead_ns <= r->joined_ns; /* the node's second raylet */
+    if (ever && r->joined_ns <= at) return r->dead_ns < r->joined_ns || r->dead_ns > at;
+    return again && r->dead_ns > at;
+}
+
+uint32_t gcs_node_shares(const struct gcs *g, uint32_t node)
+{
+    uint32_t i = 0;
+    while (node >= g->nodes.groups[i].first_node + g->nodes.groups[i].count) i++;
+    return g->nodes.groups[i].gpus * SHARES_PER_GPU;
+}
+
 /* ---- raylets ---- */
 
 static void after(struct raylet *r, int64_t ns, event_fn *fn)
@@ -137,6 +168,7 @@ static void bury(struct raylet *r)
     event_cancel(g->sim->events, r->event);
     r->event = EVENT_NONE;
     r->state = r->pod ? RAYLET_STARTING : RAYLET_NONE;
+    r->dead_ns = sim_now(g->sim);
     pg_node_dead(g->pgs, r->node);
     tell(g, GCS_DEAD, r);
     pg_capacity(g->pgs);

@@ -31,7 +31,7 @@ struct raylet {
     uint32_t node;       /* in the cluster's pool */
     uint8_t state;
     struct event_id event;
-    int64_t joined_ns;
+    int64_t joined_ns, dead_ns; /* last; -1: never */
 };
 
 enum gcs_change {
@@ -62,6 +62,7 @@ struct gcs {
     uint32_t generation;            /* of the GCS's state: a new one knows nothing */
     struct event_id event;          /* head starts */
     struct event_id reconnect;
+    int64_t look_base_ns;           /* of the coordinator: -1: there is none yet */
 };
 
 struct gcs *gcs_create(struct raycluster *);
@@ -76,6 +77,12 @@ void gcs_head_stopped(struct gcs *);
 void gcs_process_crashed(struct gcs *);
 void gcs_worker_created(struct gcs *, struct ray_pod *);
 void gcs_worker_started(struct gcs *, struct ray_pod *);
+/* Ray Train's autoscaling coordinator, which comes with the first driver, looks every `ray-train.node-look` which nodes the GCS
+ * has; scaling policies count with those until the next look. */
+void gcs_look(struct gcs *);                 /* a driver is at work */
+bool gcs_counts(const struct raylet *);      /* it was there at the last look */
+int64_t gcs_next_look(const struct gcs *);
+uint32_t gcs_node_shares(const struct gcs *, uint32_t node);
 enum raylet_end { RAYLET_DRAINED, RAYLET_REFUSED, RAYLET_DROPPED };
 void gcs_worker_stopped(struct gcs *, struct ray_pod *, enum raylet_end);
 void gcs_worker_gone(struct gcs *, struct ray_pod *);

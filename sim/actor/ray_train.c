@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 static void schedule(struct ray_train *t);
+static void start_group(struct ray_train *t, uint32_t workers);
 
 static const struct stack *stack_of(const struct ray_train *t) { return &t->sim->scenario->approach.stack; }
 static struct train *progress(const struct ray_train *t) { return t->job->live->train; }
@@ -155,6 +156,7 @@ static void on_noticed(void *ctx, void *arg)
     (void)ctx;
     struct ray_train *t = arg;
     t->step = EVENT_NONE;
+    t->poll_base_ns = sim_now(t->sim);
     uint32_t limit = job_detail_of(t->sim, t->job)->max_failures;
     t->failures++;
     if (limit != UINT32_MAX && t->failures > limit) {
@@ -168,13 +170,15 @@ static void on_noticed(void *ctx, void *arg)
     schedule(t);
 }
 
-/* The controller sees at its next poll what is there to be seen `ns` from now. */
-static void notice_after(struct ray_train *t, int64_t ns)
+/* From now to the first poll that is at least `ns` away. */
+static int64_t to_poll(const struct ray_train *t, int64_t ns)
 {
     int64_t poll = stack_of(t)->ray_poll, since = sim_now(t->sim) + ns - t->poll_base_ns;
-    int64_t late = poll > 0 && since % poll ? poll - since % poll : 0;
-    step_after(t, ns + late, on_noticed);
+    return ns + (poll > 0 && since % poll ? poll - since % poll : 0);
 }
+
+/* The controller sees at its next poll what is there to be seen `ns` from now. */
+static void notice_after(struct ray_train *t, int64_t ns) { step_after(t, to_poll(t, ns), on_noticed); }
 
 static void fail(struct ray_train *t, enum activity activity)
 {
@@ -193,12 +197,23 @@ static struct ray_train *of(const struct job *job)
     return *first;
 }
 
+static void on_end_seen(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->step = EVENT_NONE;
+    end(t, RT_FINISHED);
+}
+
+/* The ranks have returned; the group is kept until the controller has seen it. */
 static void on_end(struct sim *sim, struct job *job)
 {
     struct ray_train *t = of(job);
     land(t, ACT_IDLE_POD);
+    cancel(t, &t->resize);
     job_paused(sim, job, WAIT_CONTROL_PLANE);
-    end(t, RT_FINISHED);
+    t->done = true;
+    step_after(t, to_poll(t, 0), on_end_seen);
 }
 
 static void on_crash(struct sim *sim, struct job *job, uint32_t rank)
@@ -220,22 +235,31 @@ static void on_hang(struct sim *sim, struct job *job, uint32_t rank)
 
 static const struct train_hooks hooks = {.end = on_end, .crash = on_crash, .hang = on_hang};
 
-void ray_train_fault(struct ray_train *t, bool hang)
+bool ray_train_fault(struct ray_train *t, uint32_t rank, bool hang)
 {
-    if (t->state != RT_RUNNING || t->failing) return;
+    if (t->state != RT_RUNNING || t->failing || t->done || rank >= t->workers) return false;
     halt(t, ACT_STALLED);
-    if (hang) on_hang(t->sim, t->job, 0);
-    else on_crash(t->sim, t->job, 0);
+    if (hang) on_hang(t->sim, t->job, rank);
+    else on_crash(t->sim, t->job, rank);
+    return true;
 }
 
 /* ---- a start ---- */
 
 static void on_resize(void *ctx, void *arg);
 
-static void arm_resize(struct ray_train *t)
+/* A new group is polled at once, which its workers answer when they have begun; but no sooner than a period after the last poll. */
+static void poll_goes_on(struct ray_train *t)
 {
+    if (sim_now(t->sim) - t->poll_base_ns >= stack_of(t)->ray_poll) t->poll_base_ns = sim_now(t->sim);
+}
+
+/* At the first poll that is so long after `since`. */
+static void arm_resize(struct ray_train *t, int64_t since_ns)
+{
+    int64_t left = since_ns + stack_of(t)->ray_resize - sim_now(t->sim);
     if (t->workers >= t->max || stack_of(t)->ray_resize <= 0) return; /* 0: never looks */
-    t->resize = event_after(t->sim->events, stack_of(t)->ray_resize, EVENT_CONTROL, on_resize, t);
+    t->resize = event_after(t->sim->events, to_poll(t, left > 0 ? left : 0), EVENT_CONTROL, on_resize, t);
 }
 
 /* Of the workers, in order of their ranks. The caller frees it. */
@@ -257,10 +281,9 @@ static void on_loaded(void *ctx, void *arg)
     uint64_t ppm = (uint64_t)t->workers * 1000000 / t->nominal;
     uint32_t n = t->ops->lift(t, who);
     t->lifted = true;
-    enter_state(t, RT_RUNNING);
-    t->poll_base_ns = sim_now(t->sim);
     job_started(t->sim, t->job);
-    arm_resize(t);
+    poll_goes_on(t);
+    arm_resize(t, t->group_ns);
     uint32_t *nodes = rank_nodes(t);
     train_run(t->sim, progress(t), who, n, nodes, t->workers, ppm ? (uint32_t)ppm : 1);
     free(nodes);
@@ -274,7 +297,6 @@ static void on_joined(void *ctx, void *arg)
     int64_t load_ns = train_load(t->sim, progress(t), nodes, t->workers, on_loaded, t);
     free(nodes);
     t->step = EVENT_NONE;
-    cancel(t, &t->timeout);
     t->ops->enter(t, ACT_CHECKPOINT_LOAD);
     wait_for(t, WAIT_CHECKPOINT_LOAD);
     if (load_ns != TRAIN_LOADING) step_after(t, load_ns, on_loaded);
@@ -285,6 +307,8 @@ static void on_actors(void *ctx, void *arg)
     (void)ctx;
     struct ray_train *t = arg;
     record_ranks(t, 0, t->workers, ACTOR_IS_ALIVE);
+    enter_state(t, RT_RUNNING); /* for Ray the group runs; what it does first is to meet */
+    t->group_ns = sim_now(t->sim);
     step_after(t, stack_of(t)->rdzv_time, on_joined);
 }
 
@@ -314,6 +338,7 @@ static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state
     struct ray_train *t = ctx;
     (void)pg;
     if (state != PG_CREATED || t->failing) return;
+    cancel(t, &t->timeout); /* it is for the placement group alone */
     job_allocated(t->sim, t->job);
     t->ops->seated(t);
     record_seated(t);
@@ -403,13 +428,12 @@ static void on_timeout(void *ctx, void *arg)
     schedule(t);
 }
 
-static void schedule(struct ray_train *t)
+static void start_group(struct ray_train *t, uint32_t workers)
 {
     if (t->state != RT_RESCHEDULING) enter_state(t, RT_SCHEDULING);
     if (stack_of(t)->ray_start_timeout > 0) /* 0: it waits for ever */
         t->timeout = event_after(t->sim->events, stack_of(t)->ray_start_timeout, EVENT_OBSERVE, on_timeout, t);
-    t->workers = t->min == t->max ? t->max : fitting(t, t->max);
-    if (t->workers < t->min) t->workers = t->min;
+    t->workers = workers;
     record_asked(t);
     wait_for(t, why_not_placed(t));
     ask(t);
@@ -417,26 +441,69 @@ static void schedule(struct ray_train *t)
 
 /* ---- elasticity ---- */
 
+static int64_t most64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Workers for whose bundles there is room, as Ray Train's scaling policy counts: by the nodes of the last look (gcs.h), so that
+ * those of a node that was lost since count and those of a new one do not. `own`: what the group holds and would give back. */
+static uint32_t counted(const struct ray_train *t, uint32_t own)
+{
+    int64_t sum = (int64_t)fitting(t, t->max - own) + own;
+    uint32_t shares = bundle_of(t, 0).shares;
+    for (uint32_t i = 0; shares && i < t->gcs->n_nodes; i++) {
+        const struct raylet *r = &t->gcs->raylets[i];
+        bool seen = gcs_counts(r), alive = r->state == RAYLET_ALIVE;
+        if (seen != alive) sum += (seen ? 1 : -1) * (int64_t)(gcs_node_shares(t->gcs, i) / shares);
+    }
+    return (uint32_t)(sum < 0 ? 0 : sum > t->max ? t->max : sum);
+}
+
+static void on_look(void *ctx, void *arg)
+{
+    (void)ctx;
+    struct ray_train *t = arg;
+    t->step = EVENT_NONE;
+    schedule(t);
+}
+
+/* An elastic group for whose minimum there is no room looks again when the nodes are next looked at; others ask, and wait. */
+static void schedule(struct ray_train *t)
+{
+    gcs_look(t->gcs);
+    t->asks = true;
+    uint32_t n = t->min == t->max ? t->max : counted(t, 0);
+    t->ops->wants(t);
+    if (n >= t->min) {
+        start_group(t, n);
+        return;
+    }
+    t->workers = t->min;
+    wait_for(t, why_not_placed(t));
+    t->workers = 0;
+    step_after(t, most64(gcs_next_look(t->gcs) - sim_now(t->sim), EVENT_SECOND), on_look);
+}
+
 static void on_resize(void *ctx, void *arg)
 {
     (void)ctx;
     struct ray_train *t = arg;
     t->resize = EVENT_NONE;
-    if (fitting(t, t->max - t->workers) == 0) {
-        arm_resize(t);
+    uint32_t n = counted(t, t->workers);
+    if (n <= t->workers) {
+        arm_resize(t, sim_now(t->sim));
         return;
     }
     halt(t, ACT_IDLE_POD);
+    t->poll_base_ns = sim_now(t->sim);
     job_interrupted(t->sim, t->job, WAIT_RESIZE, CAUSE_RESIZE);
     shut_group(t, ACT_IDLE_POD);
     train_roll_back(t->sim, progress(t));
     enter_state(t, RT_RESIZING);
-    schedule(t);
+    start_group(t, n);
 }
 
 uint32_t ray_train_wants(const struct ray_train *t)
 {
-    if (t->state == RT_INITIALIZING || t->state == RT_ERRORED || t->state == RT_FINISHED || t->driver_dead) return 0;
+    if (!t->asks || t->state == RT_ERRORED || t->state == RT_FINISHED || t->driver_dead) return 0;
     uint32_t have = t->pg ? t->pg->held : 0;
     return t->max > have ? t->max - have : 0;
 }
@@ -451,19 +518,12 @@ static bool sits_on(const struct ray_train *t, const struct raylet *r)
     return false;
 }
 
-/* An elastic group that waits for its minimum may now get more. */
-static void ask_anew(struct ray_train *t)
-{
-    shut_group(t, ACT_IDLE_POD);
-    schedule(t);
-}
-
 static void on_node_stopped(struct ray_train *t, const struct raylet *r)
 {
     bool silent = r->pod && r->pod->pod->node_lost;
     if (!sits_on(t, r)) return;
     if (t->workers) record_lost(t, r);
-    if (t->failing) return;
+    if (t->failing || t->done) return;
     fail(t, ACT_STALLED);
     cancel_step(t);
     cancel(t, &t->timeout);
@@ -488,9 +548,6 @@ static void on_gcs(struct gcs_listener *l, enum gcs_change c, struct raylet *r)
         fail(t, ACT_IDLE_POD);
         train_roll_back(t->sim, progress(t));
         end(t, RT_ERRORED);
-        return;
-    case GCS_JOINED:
-        if (t->state <= RT_RESCHEDULING && t->min != t->max && t->pg && t->pg->state == PG_PENDING) ask_anew(t);
         return;
     default: return;
     }
@@ -519,7 +576,7 @@ struct ray_train *ray_train_create(struct gcs *gcs, struct job *job, const struc
     t->n_groups = n_groups;
     for (uint32_t g = 0; g < n_groups; g++) t->groups[g] = groups[g];
     set_size(t);
-    t->poll_base_ns = sim_now(t->sim);
+    t->poll_base_ns = sim_now(t->sim) - stack_of(t)->ray_poll;
     if (!job->live->train) job->live->train = train_create(t->sim, job, &hooks);
     t->listener.changed = on_gcs;
     gcs_listen(gcs, &t->listener);

@@ -1,16 +1,17 @@
 /* ray_train.h - Ray Train v2: one worker group on a Ray cluster, from the driver's start to its end.
  *
- *   Initializing -> Scheduling --placement group, actors, process group, checkpoint--> Running -> Finished
- *                       ^  |  start time-out (60 s): the placement group is removed     |  failure noticed
- *                       |  v  and asked for again, for ever                             v
+ *   Initializing -> Scheduling --placement group, actors--> Running: process group, checkpoint, steps -> Finished
+ *                       ^  |  start time-out (60 s) of the placement group: it is        |  failure noticed
+ *                       |  v  removed and asked for again, for ever                      v
  *                       Rescheduling            <---- Restarting <---- failures <= max_failures, else Errored
  *                                               <---- Resizing: every 60 s, when more workers would fit
  *
- * The whole group restarts from the last checkpoint, after a failure and after a resize. Failures are noticed by the
- * controller's poll (2 s): at once for a dead process; after the TCP reset for peers of a container that ended; when the
- * GCS gives the node up for a node that is silent; after 600 s for a worker that hangs.
- * Elastic groups (approach `elastic`: "ray") ask for the maximum, begin with what fits once that is the minimum, and look
- * for more every 60 s.
+ * The whole group restarts from the last checkpoint, after a failure and after a resize. What happens in a group is noticed by
+ * the controller's poll (2 s), its end too: at once for a dead process; after the TCP reset for peers of a container that
+ * ended; when the GCS gives the node up for a node that is silent; after 600 s for a worker that hangs.
+ * Elastic groups (approach `elastic`: "ray") begin with what there is room for once that is the minimum, and look for more
+ * every 60 s. They count by nodes as they were at the coordinator's last look (`ray-train.node-look`, 20 s): after the loss of
+ * a node a group asks for as many as before, in vain, until the start time-out.
  * The driver runs on the head: it dies with it.
  *
  * What trains is train.h's. Where the shares of the workers are booked is the business of struct ray_seats_ops: pods of the
@@ -42,6 +43,7 @@ struct ray_train_ops {
     void (*land)(struct ray_train *, enum activity);
     void (*seated)(struct ray_train *);   /* the placement group is there */
     void (*unseated)(struct ray_train *); /* ... is about to be removed */
+    void (*wants)(struct ray_train *);    /* it may want other bundles than before: for the autoscaler */
     /* The driver is over: all steps done, failures beyond the limit, or it died with the head. */
     void (*ended)(struct ray_train *, enum ray_train_state);
 };
@@ -62,10 +64,12 @@ struct ray_train {
     uint32_t n_groups;
     uint32_t failures;
     uint8_t state, wait;
-    bool lifted, driver_dead, failing;
-    int64_t poll_base_ns;      /* the controller polls every ray-train.poll from here */
-    struct event_id timeout;   /* of a start */
-    struct event_id step;      /* of a start: actors, process group, checkpoint; of a failure: when it is noticed */
+    bool asks;                 /* the driver has begun to ask for workers */
+    bool lifted, driver_dead, failing, done; /* done: all steps are, and the controller has not seen it */
+    int64_t poll_base_ns;      /* the controller polls every ray-train.poll from here on */
+    int64_t group_ns;          /* when the present group was there */
+    struct event_id timeout;   /* of a placement group */
+    struct event_id step;      /* of a start: actors, process group, checkpoint; of a failure or the end: when it is noticed */
     struct event_id resize;
 };
 
@@ -79,8 +83,8 @@ void ray_train_stop(struct ray_train *);
 void ray_train_free(struct ray_train *); /* the simulation is over */
 /* The simulation ends: the ranks' time is booked. */
 void ray_train_halt(struct ray_train *);
-/* A process of the group dies or hangs now (scripted). */
-void ray_train_fault(struct ray_train *, bool hang);
+/* A rank's process dies or hangs now (scripted). False: there is no such rank in a group that runs. */
+bool ray_train_fault(struct ray_train *, uint32_t rank, bool hang);
 /* Bundles that it would like to have and has not; for the autoscaler. */
 uint32_t ray_train_wants(const struct ray_train *);
 

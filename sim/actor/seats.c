@@ -56,6 +56,7 @@ const struct ray_train_ops own_seats = {
     .land = own_land,
     .seated = own_seated,
     .unseated = own_unseated,
+    .wants = actor_driver_wants,
     .ended = actor_driver_ended,
 };
 

@@ -243,6 +243,7 @@ const struct ray_train_ops shared_seats = {
     .land = shared_land,
     .seated = shared_seated,
     .unseated = shared_unseated,
+    .wants = actor_driver_wants,
     .ended = actor_driver_ended,
 };
 

@@ -76,7 +76,7 @@ static struct run *end(struct live_run *l, enum run_state state, const char *dir
 
 /* Job a: 0 submitted, 2 admitted, pods at 3 (8 GPUs), 10 it steps; 10 steps of 3 s (2 compute, 1 communication) until 40;
  * at 45 a rank is gone (5 s of the step that did not end), until 50 stalled, at 50 back-off; back to step 6; from 60 on it
- * steps: 4 steps redone in 12 s, 6 new ones in 18 s: done at 90; its pods go at 92. Job b asks at 5 and waits for capacity
+ * steps: 4 steps redone in 12 s, 6 new ones in 18 s: done at 90, seen at 91; its pods go at 92. Job b asks at 5 and waits for capacity
  * until 92, holds 2 GPUs until the end at 100. */
 static void tell_story(struct live_run *l)
 {
@@ -107,6 +107,8 @@ static void tell_story(struct live_run *l)
     assert_true(live_started(l, 0));
     live_at(l, 90 * S);
     assert_true(live_stepped(l, 0, &(struct live_steps){.first = 6, .next = 16, .compute_ns = 30 * S}));
+    assert_true(live_paused(l, 0, ACT_IDLE_POD, WAIT_CONTROL_PLANE));
+    live_at(l, 91 * S);
     assert_true(live_ended(l, 0, JOB_SUCCEEDED));
     live_at(l, 92 * S);
     for (uint32_t i = 0; i < 2; i++) assert_true(live_free(l, 0, g[i]));
@@ -126,7 +128,8 @@ static void check_ledger(const struct run *r)
     assert_true(near(cell(r, ACT_COMPUTE, true), 8 * 12));
     assert_true(near(cell(r, ACT_STALLED, false), 8 * 5));
     assert_true(near(cell(r, ACT_BACKOFF, false), 8 * 10));
-    assert_true(near(cell(r, ACT_AFTER_END, false), 8 * 2));
+    assert_true(near(cell(r, ACT_IDLE_POD, false), 8 * 1));
+    assert_true(near(cell(r, ACT_AFTER_END, false), 8 * 1));
     assert_true(near(cell(r, ACT_OTHER_LOAD, false), 2 * 8));
     assert_true(near(cell(r, ACT_BLOCKED, false), 8 * 2)); /* until it is admitted */
     assert_true(near(cell(r, ACT_FREE, false), 8 * 1 + 6 * 8));
@@ -147,12 +150,12 @@ static void test_story(void **state)
     check_ledger(r);
     const struct job_row *a = &r->jobs[0].row, *b = &r->jobs[1].row;
     assert_int_equal(a->started_ns, 10 * S);
-    assert_int_equal(a->finished_ns, 90 * S);
+    assert_int_equal(a->finished_ns, 91 * S);
     assert_int_equal(a->restarts, 1);
     assert_int_equal(a->n_nodes, 1);
     assert_int_equal(a->nodes[0].last, 1);
     assert_int_equal(b->state, JOB_FAILED);
-    assert_true(near(waited(r, 0, WAIT_CONTROL_PLANE), 1));
+    assert_true(near(waited(r, 0, WAIT_CONTROL_PLANE), 1 + 1));
     assert_true(near(waited(r, 0, WAIT_START), 7));
     assert_true(near(waited(r, 0, WAIT_DETECTION), 5));
     assert_true(near(waited(r, 0, WAIT_CONTAINER_BACKOFF), 10));
@@ -206,7 +209,7 @@ static void tell_anything(struct live_run *l, unsigned *seed)
     enum activity activity = (enum activity)((unsigned)rand_r(seed) % N_ACTIVITIES);
     enum wait_reason reason = (enum wait_reason)((unsigned)rand_r(seed) % N_WAIT_REASONS);
     live_at(l, live_now(l) + rand_r(seed) % 1000 - 100);
-    switch (rand_r(seed) % 14) {
+    switch (rand_r(seed) % 15) {
     case 0: live_submitted(l, job); break;
     case 1: live_waits(l, job, reason); break;
     case 2: live_admitted(l, job); break;
@@ -220,6 +223,7 @@ static void tell_anything(struct live_run *l, unsigned *seed)
     case 10: live_requeued(l, job, reason); break;
     case 11: if (rand_r(seed) % 9 == 0) live_ended(l, job, JOB_FAILED); break;
     case 12: live_node(l, node, activity); break;
+    case 13: live_paused(l, job, activity, reason); break;
     default: live_rolled_back(l, job, rand_r(seed) % 20, rand_r(seed) % 20); break;
     }
 }
