@@ -21,7 +21,7 @@
 #include "study/words.h"
 
 struct options {
-    const char *scenario, *out, *on, *work, *address;
+    const char *scenario, *out, *on, *work, *address, *node_command;
     struct kubernetes_options kubernetes;
     ARRAY(const char *) approaches;
     ARRAY(const char *) overrides;
@@ -32,7 +32,7 @@ struct options {
     enum output_format format;
 };
 
-enum { KEY_ADDRESS = 256, KEY_CONTEXT, KEY_KUBECONFIG, KEY_IMAGE, KEY_DRY_RUN, KEY_CLEANUP };
+enum { KEY_ADDRESS = 256, KEY_NODE_COMMAND, KEY_CONTEXT, KEY_KUBECONFIG, KEY_IMAGE, KEY_DRY_RUN, KEY_CLEANUP };
 
 static const struct argp_option options[] = {
     {"approach", 'a', "NAME", 0, "Run this approach only; may be given several times (default: all)", 0},
@@ -46,6 +46,8 @@ static const struct argp_option options[] = {
      "of this machine; objects on a live cluster; a live Ray cluster (default: sim)", 0},
     {"address", KEY_ADDRESS, "URL", 0,
      "Of --on ray: the dashboard of the head (default: $RAY_API_SERVER_ADDRESS, else http://127.0.0.1:8265); its token is in $RAY_AUTH_TOKEN", 0},
+    {"node-command", KEY_NODE_COMMAND, "PROGRAM", 0,
+     "Of --on ray: run with lost, back or exit and a node's address where the script does that to a node", 0},
     {"work", 'w', "DIR", 0, "Of live runs: where data and checkpoints go (default: work in the run's directory)", 0},
     {"format", 'f', "text|json|csv", 0, "Format of the summary (default: text)", 0},
     {"view", 'v', 0, 0,
@@ -113,7 +115,7 @@ static void check(struct options *o, struct argp_state *state)
     if (o->view && o->record_level == RECORD_NONE) argp_error(state, "--view needs records: not --record none");
     if (is_live(o)) check_live(o, state);
     else if (o->work) argp_error(state, "--work is of live runs");
-    if (o->address && !is_on(o, "ray")) argp_error(state, "--address goes with --on ray");
+    if ((o->address || o->node_command) && !is_on(o, "ray")) argp_error(state, "--address and --node-command go with --on ray");
     if (o->record_level < 0) o->record_level = o->view ? RECORD_FULL : RECORD_JOBS;
 }
 
@@ -133,6 +135,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->on = command_one_of(arg, back_ends, sizeof back_ends / sizeof *back_ends, "back end", "it is sim, host, gpu, kubernetes or ray", state);
         return 0;
     case KEY_ADDRESS: o->address = command_text(arg, "--address", state); return 0;
+    case KEY_NODE_COMMAND: o->node_command = command_text(arg, "--node-command", state); return 0;
     case 'w': o->work = command_text(arg, "--work", state); return 0;
     case 'f': o->format = command_format(arg, state); return 0;
     case KEY_CONTEXT: o->kubernetes.context = command_text(arg, "--context", state); return 0;
@@ -264,7 +267,7 @@ static int live(const struct options *o, const struct runs_plan *plan)
 {
     struct runs r;
     int code = is_kubernetes(o)  ? run_on_kubernetes(plan, &o->kubernetes, o->quiet, &r)
-               : is_on(o, "ray") ? run_on_ray(plan, o->address, o->work, o->quiet, &r)
+               : is_on(o, "ray") ? run_on_ray(plan, &(struct ray_options){.address = o->address, .work = o->work, .node_command = o->node_command}, o->quiet, &r)
                                  : run_on_host(plan, o->work, is_on(o, "gpu"), o->quiet, &r);
     if (r.cells && r.cells[0].ok) print_summary(o, &r);
     runs_free(&r);

@@ -30,10 +30,10 @@ static int play(const struct ray_options *o, struct runs *r)
     return c->ok ? EXIT_OK : EXIT_IO;
 }
 
-int run_on_ray(const struct runs_plan *p, const char *address, const char *work, bool quiet, struct runs *r)
+int run_on_ray(const struct runs_plan *p, const struct ray_options *given, bool quiet, struct runs *r)
 {
     struct arena a = {0};
-    struct ray_options o = {.dir = p->out, .work = work, .address = first_of(address, getenv("RAY_API_SERVER_ADDRESS"), here),
+    struct ray_options o = {.dir = p->out, .work = given->work, .node_command = given->node_command, .address = first_of(given->address, getenv("RAY_API_SERVER_ADDRESS"), here),
                             .token = getenv("RAY_AUTH_TOKEN"), .worker = run_live_worker(&a), .record_level = p->record_level,
                             .force = p->force, .stop = p->interrupt, .tell = quiet ? NULL : stderr};
     int code = run_live_load(p, ray_check, r);

@@ -1,6 +1,8 @@
 /* run_ray.h - trainyard run --on ray: one approach, once, on a live Ray cluster.
  *
- *     int code = run_on_ray(&plan, address, work, quiet, &runs);    // address NULL: $RAY_API_SERVER_ADDRESS, else this machine's
+ *     int code = run_on_ray(&plan, &(struct ray_options){.address = ..., .work = ..., .node_command = ...}, quiet, &runs);
+ *
+ * Of the options these three are read. Address NULL: $RAY_API_SERVER_ADDRESS, else this machine's.
  *
  * Exit codes and the plan as run_host.h has them.
  *
@@ -11,8 +13,9 @@
 
 #include <stdbool.h>
 
+#include "real/ray/ray.h"
 #include "study/runs.h"
 
-int run_on_ray(const struct runs_plan *, const char *address, const char *work, bool quiet, struct runs *);
+int run_on_ray(const struct runs_plan *, const struct ray_options *, bool quiet, struct runs *);
 
 #endif

@@ -115,6 +115,7 @@ static void send_once(struct ray_client *c, const char *method, const char *path
 static bool may_help(const struct answer *a)
 {
     if (a->too_large || a->transport == CURLE_ABORTED_BY_CALLBACK) return false;
+    if (a->code == 500 && strstr(str_text(&a->body), "No available agent")) return true; /* of a head that has just begun */
     return a->transport != CURLE_OK || a->code == 502 || a->code == 503 || a->code == 504;
 }
 
@@ -251,7 +252,8 @@ static void add_node(struct ray_nodes *nodes, const cJSON *node)
 {
     const char *state = cJSON_GetStringValue(json_member(node, "state")), *ip = cJSON_GetStringValue(json_member(node, "node_ip"));
     const cJSON *resources = json_member(node, "resources_total");
-    struct ray_node n = {.gpus = number(resources, "GPU"), .cpus = number(resources, "CPU")};
+    struct ray_node n = {.gpus = number(resources, "GPU"), .cpus = number(resources, "CPU"),
+                         .start_ms = (int64_t)number(node, "start_time_ms")};
     if (!state || strcmp(state, "ALIVE") || !ip || strlen(ip) >= sizeof n.address) return;
     memcpy(n.address, ip, strlen(ip) + 1);
     array_push(&nodes->list, n);

@@ -5,7 +5,7 @@
  *     enum ray_status s; ray_job_status(c, "trainyard-1-a", &s, diag);
  *     ray_job_logs(c, "trainyard-1-a", &text, diag);
  *
- * A call whose connection breaks or cannot be made, or that is answered 502, 503 or 504, is tried again for 30 s, with a
+ * A call whose connection breaks or cannot be made, or that is answered 502, 503, 504 or with "No available agent", is tried again for 30 s, with a
  * pause of 0.2 s that doubles up to 5 s, or until *stop is set. Other failures are entries of the diag: file = address, text
  * = verb, path, HTTP code and what the server said (its first line). A submission id that is there already is answered 500
  * by Ray 2.60: ids must be new.
@@ -31,7 +31,7 @@ extern const char *const ray_status_names[N_RAY_STATUSES];
 
 struct ray_variable { const char *name, *value; };
 
-struct ray_node { char address[64]; double gpus, cpus; };
+struct ray_node { char address[64]; double gpus, cpus; int64_t start_ms; /* since the epoch; 0: not told */ };
 struct ray_nodes { ARRAY(struct ray_node) list; };
 
 struct ray_client;

@@ -8,8 +8,9 @@ Submitted by real/ray/ray.c through Ray's REST API; what it is to do stands in t
 It says on its standard output, in lines "trainyard {...}" with the seconds since the epoch, what the controller of Ray Train
 does and what the ranks' programs say:
 
-    {"time_s": ..., "state": "RUNNING"}                                 a state of the controller
-    {"time_s": ..., "group": 2, "world": 4, "nodes": ["10.0.0.1", ...]}   a worker group is there: number, address a rank
+    {"time_s": ..., "state": "SCHEDULING", "workers": 4}                  a state of the controller; how many workers it asks for
+    {"time_s": ..., "placed": 2, "world": 4, "nodes": ["10.0.0.1", ...]}  the placement group of worker group 2: address a bundle
+    {"time_s": ..., "group": 2, "world": 4, "nodes": ["10.0.0.1", ...]}   the worker group is there: number, address a rank
     {"time_s": ..., "fault": "crash", "rank": 1}                          a fault of the scenario
     {"group": 2, "rank": 0, "line": {...}}                               a line of a rank's log (real/worker/steplog.h)
 
@@ -30,8 +31,10 @@ import time
 import ray
 import ray.train
 from ray.train.v2._internal.execution.callback import ControllerCallback, WorkerGroupCallback
+from ray.train.v2._internal.execution.worker_group.placement_group_handle import DefaultPlacementGroupHandle
 from ray.train.v2.api.config import FailureConfig, RunConfig, ScalingConfig
 from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 PR_SET_PDEATHSIG = 1
 
@@ -70,16 +73,39 @@ class Desk:
         return new
 
 
+def tell_placed(desk):
+    """Has the controller, in whose process this runs, say when the bundles of a group are there: no callback is told."""
+    waits = DefaultPlacementGroupHandle.wait
+
+    def wait(handle, *timeout):
+        placed = waits(handle, *timeout)
+        if placed:
+            at, addresses = time.time(), {n["NodeID"]: n["NodeManagerAddress"] for n in ray.nodes()}
+            bundles = ray.util.placement_group_table(handle.placement_group)["bundles_to_node_id"]
+            desk.say.remote({"time_s": at, "placed": ray.get(desk.present_group.remote()), "world": len(bundles),
+                             "nodes": [addresses.get(node, "") for _, node in sorted(bundles.items())]})
+        return placed
+
+    DefaultPlacementGroupHandle.wait = wait
+
+
 class Watch(ControllerCallback, WorkerGroupCallback):
     """Runs in the controller's process."""
 
     def __init__(self, desk):
         self.desk = desk
 
+    def after_controller_start(self, train_run_context):
+        tell_placed(self.desk)
+
     def after_controller_state_update(self, previous_state, current_state):
         if previous_state._state_type == current_state._state_type:
             return
-        self.desk.say.remote({"time_s": time.time(), "state": current_state._state_type.state_name})
+        line = {"time_s": time.time(), "state": current_state._state_type.state_name}
+        decision = getattr(current_state, "scaling_decision", None)
+        if decision:
+            line["workers"] = decision.num_workers
+        self.desk.say.remote(line)
 
     def before_worker_group_start(self, worker_group_context):
         ray.get(self.desk.next_group.remote())
@@ -163,7 +189,8 @@ def main():
     job = json.loads(os.environ["TRAINYARD_JOB"])
     ray.init(log_to_driver=False)
     job["desk"] = "trainyard-desk-" + job["name"] + "-" + ray.get_runtime_context().get_job_id()
-    desk = Desk.options(name=job["desk"]).remote()
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    desk = Desk.options(name=job["desk"], scheduling_strategy=here).remote()  # beside the controller: nodes may be lost
     ray.get(desk.say.remote({"time_s": time.time(), "state": "DRIVER"}))
     stop = threading.Event()
     printer = threading.Thread(target=pass_on, args=(desk, stop))

@@ -1,6 +1,7 @@
 /* job.c - what the driver of a job tells, as phases of the job.
  *
- *     DRIVER --group--> all ranks join --all start--> steps --fault, or RESTARTING--> the next group ... --SHUTTING_DOWN--> over
+ *     DRIVER --placed--> processes start --group--> ranks meet --all have--> load --all start--> steps
+ *            --fault, node lost, or RESTARTING--> the next group ... --FINISHED--> over
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -26,18 +27,35 @@ static void tell(const struct ray_play *p, const struct ray_job *j, const char *
 
 static void all_enter(struct ray_play *p, struct ray_job *j, enum activity a)
 {
-    for (size_t i = 0; i < j->holds.n; i++)
-        if (j->holds.v[i] != LIVE_NONE) live_enter(p->run, j->index, j->holds.v[i], a);
+    for (size_t i = 0; i < j->seats.n; i++)
+        if (j->seats.v[i].hold != LIVE_NONE) live_enter(p->run, j->index, j->seats.v[i].hold, a);
 }
 
 static void let_go(struct ray_play *p, struct ray_job *j)
 {
-    for (size_t i = 0; i < j->holds.n; i++)
-        if (j->holds.v[i] != LIVE_NONE) live_free(p->run, j->index, j->holds.v[i]);
-    j->holds.n = 0;
+    for (size_t i = 0; i < j->seats.n; i++)
+        if (j->seats.v[i].hold != LIVE_NONE) live_free(p->run, j->index, j->seats.v[i].hold);
+    j->seats.n = 0;
 }
 
 /* ---- a group comes ---- */
+
+/* Whether as many GPUs are free as `workers` need: else the job waits for capacity, and not for Ray. */
+static bool has_room(const struct ray_play *p, const struct ray_job *j, int64_t workers)
+{
+    int64_t free = 0, wanted = workers * j->plan.pods[0].shares;
+    for (size_t i = 0; i < p->nodes.list.n; i++)
+        if (!p->places[i].gone) free += (int64_t)p->nodes.list.v[i].gpus * SHARES_PER_GPU;
+    for (size_t i = 0; i < p->n_jobs; i++) free -= (int64_t)p->jobs[i].seats.n * p->jobs[i].plan.pods[0].shares;
+    return wanted <= free;
+}
+
+/* Of as many workers as are asked for, or, where that is not told (0), as it must have. */
+static void wait_for_group(struct ray_play *p, struct ray_job *j, int64_t workers)
+{
+    if (!workers) workers = j->plan.max ? j->plan.min : j->plan.n;
+    live_waits(p->run, j->index, has_room(p, j, workers) ? WAIT_CONTROL_PLANE : WAIT_CAPACITY);
+}
 
 /* The scenario's node of an address; LIVE_NONE: none of them. */
 static uint32_t node_of(const struct ray_play *p, const char *address)
@@ -47,24 +65,47 @@ static uint32_t node_of(const struct ray_play *p, const char *address)
     return LIVE_NONE;
 }
 
-static void on_group(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
+static void take_seats(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
 {
     let_go(p, j);
+    for (uint32_t i = 0; i < l->n_nodes; i++) {
+        uint32_t pod = i < j->plan.n ? i : 0, node = node_of(p, l->nodes[i]), hold = LIVE_NONE;
+        int64_t shares = j->plan.pods[pod].shares;
+        if (node != LIVE_NONE && shares) hold = live_take(p->run, j->index, node, shares, ACT_CONTAINER_START);
+        array_push(&j->seats, (struct ray_seat){hold, node});
+    }
+}
+
+/* Its bundles are reserved: the processes of its workers start. */
+static void on_placed(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
+{
     j->group = l->group;
     j->world = l->n_nodes;
-    j->starts = 0;
+    j->mets = j->starts = j->ends = 0;
     j->noticed = false;
-    for (uint32_t i = 0; i < l->n_nodes; i++) {
-        uint32_t pod = i < j->plan.n ? i : 0, node = node_of(p, l->nodes[i]);
-        int64_t shares = j->plan.pods[pod].shares;
-        array_push(&j->holds, node == LIVE_NONE || !shares ? (uint32_t)LIVE_NONE : live_take(p->run, j->index, node, shares, ACT_WAIT_PEERS));
-    }
+    take_seats(p, j, l);
     live_allocated(p->run, j->index);
-    live_waits(p->run, j->index, WAIT_PEERS);
+    live_waits(p->run, j->index, WAIT_START);
+    tell(p, j, "has places for group %lld of %u workers", (long long)j->group, j->world);
+}
+
+/* All workers are there, and begin with the job's program. */
+static void on_group(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
+{
+    if (l->group != j->group) on_placed(p, j, l); /* its placement was not told of */
+    live_waits(p->run, j->index, WAIT_RENDEZVOUS);
+    all_enter(p, j, ACT_RENDEZVOUS);
     tell(p, j, "has group %lld of %u workers", (long long)j->group, j->world);
 }
 
 /* ---- what ranks say ---- */
+
+static void on_met(struct ray_play *p, struct ray_job *j)
+{
+    if (++j->mets < j->world || live_steps_now(p->run, j->index)) return;
+    live_waits(p->run, j->index, WAIT_CHECKPOINT_LOAD);
+    all_enter(p, j, ACT_CHECKPOINT_LOAD);
+}
 
 static void on_start(struct ray_play *p, struct ray_job *j, const struct worker_line *w)
 {
@@ -89,12 +130,7 @@ static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line
     const struct worker_line *w = &l->said;
     if (l->group != j->group) return; /* of a group that is gone */
     switch (w->event) {
-    case WORKER_JOIN:
-        if (!live_steps_now(p->run, j->index)) live_waits(p->run, j->index, WAIT_RENDEZVOUS), all_enter(p, j, ACT_RENDEZVOUS);
-        break;
-    case WORKER_MET:
-        if (!live_steps_now(p->run, j->index)) live_waits(p->run, j->index, WAIT_CHECKPOINT_LOAD), all_enter(p, j, ACT_CHECKPOINT_LOAD);
-        break;
+    case WORKER_MET: on_met(p, j); break;
     case WORKER_START: on_start(p, j, w); break;
     case WORKER_STEP: on_step(p, j, w); break;
     case WORKER_SAVE: live_checkpoint(p->run, j->index, SAVE_BEGINS, w->step); break;
@@ -102,7 +138,10 @@ static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line
         if (w->ok) j->durable = w->step;
         live_checkpoint(p->run, j->index, w->ok ? SAVE_LEAVES : SAVE_FAILED, w->step);
         break;
-    case WORKER_END:
+    case WORKER_END: /* the controller has not seen that all have ended */
+        if (w->end == END_DONE && ++j->ends == j->world) live_paused(p->run, j->index, ACT_IDLE_POD, WAIT_CONTROL_PLANE);
+        break;
+    case WORKER_JOIN:
     case N_WORKER_EVENTS: break;
     }
 }
@@ -131,9 +170,23 @@ static void on_regroup(struct ray_play *p, struct ray_job *j, bool resize)
     if (j->noticed) return;
     j->noticed = true;
     stop_steps(p, j, resize ? ACT_TERMINATING : ACT_STALLED, resize ? WAIT_RESIZE : WAIT_DETECTION, resize ? CAUSE_RESIZE : CAUSE_FAILURE);
-    live_waits(p->run, j->index, resize ? WAIT_RESIZE : WAIT_CONTROL_PLANE);
     let_go(p, j);
+    if (resize) live_waits(p->run, j->index, WAIT_RESIZE);
+    else wait_for_group(p, j, 0);
     tell(p, j, resize ? "is resized" : "begins anew");
+}
+
+void ray_job_node_lost(struct ray_play *p, struct ray_job *j, uint32_t node)
+{
+    bool on_it = false;
+    for (size_t i = 0; i < j->seats.n; i++) on_it |= j->seats.v[i].node == node;
+    if (j->stage != RAY_OPEN || !on_it || j->noticed) return;
+    if (live_steps_now(p->run, j->index)) {
+        stop_steps(p, j, ACT_STALLED, WAIT_DETECTION, CAUSE_FAILURE);
+    } else {
+        live_waits(p->run, j->index, WAIT_DETECTION);
+        all_enter(p, j, ACT_STALLED);
+    }
 }
 
 void ray_job_over(struct ray_play *p, struct ray_job *j, enum job_state state)
@@ -154,7 +207,7 @@ static void on_state(struct ray_play *p, struct ray_job *j, const struct ray_lin
                                            .code = (uint16_t)l->state, .b = j->world});
     switch (l->state) {
     case RT_SCHEDULING:
-        if (!live_steps_now(p->run, j->index)) live_waits(p->run, j->index, WAIT_START);
+        if (!live_steps_now(p->run, j->index)) wait_for_group(p, j, l->world);
         break;
     case RT_RESTARTING:
     case RT_RESCHEDULING: on_regroup(p, j, false); break;
@@ -176,11 +229,9 @@ void ray_job_line(struct ray_play *p, struct ray_job *j, const struct ray_line *
     }
     live_at(p->run, l->time_ns - p->begin_ns);
     switch (l->kind) {
-    case RAY_DRIVER:
-        live_admitted(p->run, j->index);
-        tell(p, j, "has a driver");
-        break;
+    case RAY_DRIVER: tell(p, j, "has a driver"); break;
     case RAY_STATE: on_state(p, j, l); break;
+    case RAY_PLACED: on_placed(p, j, l); break;
     case RAY_GROUP: on_group(p, j, l); break;
     case RAY_FAULT: on_fault(p, j, l); break;
     case RAY_RANK: on_said(p, j, l); break;

@@ -43,18 +43,17 @@ static bool read_state(const cJSON *o, const char *word, struct ray_line *l)
 {
     l->kind = strcmp(word, "DRIVER") == 0 ? RAY_DRIVER : RAY_STATE;
     l->state = -1;
-    l->over = strcmp(word, "SHUTTING_DOWN") == 0;
     for (int i = 0; i < N_RAY_TRAIN_STATES; i++)
         if (strcasecmp(word, ray_train_state_names[i]) == 0) l->state = i;
+    if (!whole(o, "workers", RAY_MOST_RANKS, &l->world)) l->world = 0;
     return read_time(o, l);
 }
 
-static bool read_group(const cJSON *o, struct ray_line *l)
+static bool read_group(const cJSON *o, const char *number, struct ray_line *l)
 {
     const cJSON *nodes = json_member(o, "nodes"), *node;
-    l->kind = RAY_GROUP;
     l->n_nodes = 0;
-    if (!cJSON_IsArray(nodes) || !whole(o, "group", 1e9, &l->group) || !whole(o, "world", RAY_MOST_RANKS, &l->world)) return false;
+    if (!cJSON_IsArray(nodes) || !whole(o, number, 1e9, &l->group) || !whole(o, "world", RAY_MOST_RANKS, &l->world)) return false;
     cJSON_ArrayForEach(node, nodes) {
         const char *address = cJSON_GetStringValue(node);
         if (!address || strlen(address) >= RAY_ADDRESS || l->n_nodes == RAY_MOST_RANKS) return false;
@@ -87,7 +86,8 @@ static bool read_line(const cJSON *o, struct ray_line *l)
     if (state) return read_state(o, state, l);
     if (fault) return read_fault(o, fault, l);
     if (said) return read_rank(o, said, l);
-    return read_group(o, l);
+    l->kind = json_member(o, "placed") ? RAY_PLACED : RAY_GROUP;
+    return read_group(o, l->kind == RAY_PLACED ? "placed" : "group", l);
 }
 
 bool ray_line_read(const char *text, size_t n, struct ray_line *l)

@@ -15,18 +15,17 @@
 #include "real/host/line.h"
 #include "run/conditions.h"
 
-enum ray_line_kind { RAY_DRIVER, RAY_STATE, RAY_GROUP, RAY_FAULT, RAY_RANK };
+enum ray_line_kind { RAY_DRIVER, RAY_STATE, RAY_PLACED, RAY_GROUP, RAY_FAULT, RAY_RANK };
 enum { RAY_MOST_RANKS = 4096, RAY_ADDRESS = 64 };
 
 struct ray_line {
     enum ray_line_kind kind;
     int64_t time_ns;                 /* since the epoch */
     int state;                       /* RAY_STATE: enum ray_train_state, or -1: one that has no counterpart there */
-    bool over;                       /* ... it is about to be over */
-    int64_t group, world, rank;
+    int64_t group, world, rank;      /* world of RAY_STATE: workers that are asked for; 0: not told */
     bool hang;                       /* RAY_FAULT; else the worker is killed */
     struct worker_line said;         /* RAY_RANK */
-    uint32_t n_nodes;                /* RAY_GROUP: node of each rank */
+    uint32_t n_nodes;                /* RAY_PLACED, RAY_GROUP: node of each bundle, of each rank */
     char nodes[RAY_MOST_RANKS][RAY_ADDRESS];
 };
 

@@ -68,11 +68,12 @@ static void check_action(const struct scenario *s, const struct script_action *a
 {
     size_t job;
     long rank;
+    if (ray_node_target(s, a, &job)) return;
     if (a->action != DO_CRASH && a->action != DO_HANG && a->action != DO_CONTAINER_EXIT) {
         diag_error(d, s->file, (int)a->line, "/faults/script", "the ray back end cannot play \"%s\"", fault_action_names[a->action]);
-        diag_help(d, "it plays crash, container-exit and hang of a worker");
+        diag_help(d, "it plays crash, container-exit and hang of a worker, container-exit of a Ray node, node-lost and node-back");
     } else if (!find_rank(s, a->target, &job, &rank)) {
-        diag_error(d, s->file, (int)a->line, "/faults/script", "\"%s\" is no job and no worker of one; on Ray they are job/JOB and pod/JOB-worker-RANK", a->target);
+        diag_error(d, s->file, (int)a->line, "/faults/script", "\"%s\" is no job and no worker of one; on Ray they are job/JOB and pod/JOB-worker-RANK, and Ray's nodes pod/ray-shared-worker-NUMBER", a->target);
     }
 }
 
@@ -105,6 +106,7 @@ static bool match_nodes(struct ray_play *p, struct diag *d)
     p->nodes = all;
     p->nodes.list.n = found;
     p->node_numbers = xcalloc(found + 1, sizeof *p->node_numbers);
+    p->places = xcalloc(found + 1, sizeof *p->places);
     for (uint32_t g = 0; g < c->n_groups; g++)
         for (uint32_t i = 0; c->groups[g].gpus && i < c->groups[g].count; i++, wanted++) {
             if (wanted >= found) continue;
@@ -193,10 +195,11 @@ static bool submit(struct ray_play *p, struct ray_job *j, struct diag *d)
     };
     live_at(p->run, now(p));
     live_submitted(p->run, j->index);
-    live_waits(p->run, j->index, WAIT_CONTROL_PLANE);
     j->stage = RAY_OPEN;
     bool ok = ray_submit(p->client, j->id, "python3 -c \"$TRAINYARD_DRIVER\"", env, sizeof env / sizeof *env, d);
     str_free(&text);
+    if (ok) live_admitted(p->run, j->index); /* Ray takes all that comes */
+    live_waits(p->run, j->index, WAIT_CONTROL_PLANE);
     return ok;
 }
 
@@ -260,7 +263,8 @@ static bool play(struct ray_play *p, struct diag *d)
     int64_t horizon = p->scenario->run.horizon_ns;
     bool ok = true;
     for (unsigned looks = 1; ok && !all_over(p) && !stopped(p) && now(p) < horizon; looks++) {
-        ok = submit_due(p, d) && follow(p, looks, d);
+        ok = submit_due(p, d) && ray_nodes_act(p, now(p), d) && follow(p, looks, d);
+        if (ok && looks % STATUS_LOOKS == 0) ok = ray_nodes_look(p, now(p), d);
         if (ok && !live_flush(p->run)) {
             diag_error(d, p->options->dir, 0, NULL, "the run cannot be written");
             ok = false;
@@ -319,6 +323,7 @@ static bool finish(struct ray_play *p, bool ok, struct diag *d)
     char *err = NULL;
     r->interrupted = stopped(p);
     stop_rest(p, d);
+    ok = ray_nodes_end(p, d) && ok;
     live_at(p->run, now(p));
     r->end_ns = live_now(p->run);
     r->jobs = p->n_jobs;
@@ -333,9 +338,11 @@ static bool finish(struct ray_play *p, bool ok, struct diag *d)
 
 static void destroy(struct ray_play *p)
 {
-    for (size_t i = 0; i < p->n_jobs; i++) array_free(&p->jobs[i].holds);
+    for (size_t i = 0; i < p->n_jobs; i++) array_free(&p->jobs[i].seats);
     free(p->jobs);
     free(p->node_numbers);
+    free(p->places);
+    array_free(&p->commands);
     array_free(&p->nodes.list);
     ray_client_free(p->client);
     arena_free(&p->arena);
@@ -349,12 +356,26 @@ static bool run_all(struct ray_play *p, struct diag *d)
     return finish(p, ok && play(p, d), d);
 }
 
+static bool has_command(const struct scenario *s, const struct ray_options *o, struct diag *d)
+{
+    size_t node;
+    for (uint32_t i = 0; i < s->faults.n_script && !o->node_command; i++)
+        if (ray_node_target(s, &s->faults.script[i], &node)) {
+            diag_error(d, s->file, (int)s->faults.script[i].line, "/faults/script", "only you can do \"%s\" to %s",
+                       fault_action_names[s->faults.script[i].action], s->faults.script[i].target);
+            diag_help(d, "--node-command PROGRAM is run with lost, back or exit and the node's address");
+            return false;
+        }
+    return true;
+}
+
 bool ray_run(const struct scenario *s, const struct ray_options *o, struct ray_result *r, struct diag *d)
 {
     struct ray_play p = {.scenario = s, .options = o, .result = r};
     struct live_options live = {.dir = o->dir, .back_end = "ray", .record_level = o->record_level, .force = o->force};
     char *err = NULL;
     *r = (struct ray_result){0};
+    if (!has_command(s, o, d)) return false;
     p.client = ray_client_create(o->address, o->token, o->stop);
     if (match_nodes(&p, d) && !(p.run = live_create(s, &live, &err))) diag_error(d, o->dir, 0, NULL, "%s", err);
     bool ok = p.run && run_all(&p, d);

@@ -9,12 +9,18 @@
  * starts again: nothing of that is in here. The cluster must be there, with as many nodes alive as the scenario has nodes
  * with GPUs, each with at least as many GPUs: node n of the scenario is the n-th of them by address.
  *
- *   admitted    the driver runs             started     all ranks of the group have begun
- *   allocated   the worker group is there   stopped     a fault of the scenario, else the last step before the controller
- *                                                       restarts or resizes
- * The phases between are those of the simulator's ray-train-v2: control plane, start, peers, rendezvous, checkpoint load,
- * detection, resize. That a group waits for room is not told: it is in `start`, with the start of the workers' processes. Moments are the machines' own, in seconds since the epoch: their clocks must agree (to be told by how much).
- * What is not told by the driver, such as the loss of a node, is seen when Ray Train's controller sees it.
+ *   admitted    submitted: Ray takes all that comes      started     all ranks of the group have begun
+ *   allocated   the placement group is there             stopped     a fault of the scenario, else the last step before the
+ *                                                                    controller restarts or resizes
+ * The phases between are those of the simulator's ray-train-v2: control plane (until the driver asks for workers, and where
+ * as much is free as it must have), capacity, start (the workers' processes), rendezvous (from the whole group to all ranks
+ * having met), checkpoint load, detection, resize. Moments are the machines' own, in seconds since the epoch: their clocks must
+ * agree (to be told by how much).
+ *
+ * What the script does to nodes (node-lost, node-back; container-exit of pod/ray-shared-worker-NUMBER, the Ray processes of
+ * a node) only the user can do: `node_command` is run, with lost, back or exit and the node's address, and is not waited for. The ranks
+ * there stop at that moment, as told; those that the command does not reach at once do a step or two more, which count for nothing. The loss of a node that no script announces is seen when the head knows of it (it is asked every 2 s),
+ * and what that does to a job when Ray Train's controller sees it.
  *
  * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program.
  * Interrupted (*stop set), or on an error, the jobs of this run are stopped; killed, they go on and end by themselves.
@@ -37,6 +43,7 @@ struct ray_options {
     const char *address;           /* of the dashboard */
     const char *token;             /* NULL: none */
     const char *worker;            /* the program */
+    const char *node_command;      /* NULL: none, and ray_run refuses a script that needs it */
     int record_level;
     bool force;
     const volatile int *stop;

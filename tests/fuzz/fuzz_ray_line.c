@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static struct ray_line l;
     if (!ray_line_read((const char *)data, n, &l)) return 0;
     assert(l.time_ns >= 0);
-    if (l.kind == RAY_GROUP) assert(l.n_nodes == l.world && l.n_nodes > 0 && l.n_nodes <= RAY_MOST_RANKS);
+    bool group = l.kind == RAY_GROUP || l.kind == RAY_PLACED;
+    if (group) assert(l.n_nodes == l.world && l.n_nodes > 0 && l.n_nodes <= RAY_MOST_RANKS);
     if (l.kind == RAY_RANK) assert(l.rank >= 0 && l.rank < RAY_MOST_RANKS);
-    for (uint32_t i = 0; l.kind == RAY_GROUP && i < l.n_nodes; i++) assert(memchr(l.nodes[i], 0, RAY_ADDRESS));
+    for (uint32_t i = 0; group && i < l.n_nodes; i++) assert(memchr(l.nodes[i], 0, RAY_ADDRESS));
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,13 +36,24 @@ static const char scenario_text[] =
     " \"approaches\": {\"actor\": {\"lifecycle\": \"ray-train-v2\", \"ray_cluster\": \"shared\", \"admission\": \"none\",\n"
     "   \"shared_cluster\": {\"min\": 2, \"max\": 2}}}}\n";
 
+/* Four workers, all that the two nodes have; Ray on the second ends at 0.4. */
+static const char losses_text[] =
+    "{\"trainyard\": 1, \"name\": \"ray\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 2, \"gpus\": 2}]},\n"
+    " \"workload\": {\"jobs\": [{\"id\": \"a\", \"kind\": \"train\", \"replicas\": 4, \"gpus\": 1, \"submit\": 0, \"steps\": 20, \"step\": \"1s\"}]},\n"
+    " \"faults\": {\"script\": [{\"at\": \"0.4s\", \"target\": \"pod/ray-shared-worker-1\", \"action\": \"container-exit\"}]},\n"
+    " \"live\": {\"samples\": 64},\n"
+    " \"approaches\": {\"actor\": {\"lifecycle\": \"ray-train-v2\", \"ray_cluster\": \"shared\", \"admission\": \"none\",\n"
+    "   \"shared_cluster\": {\"min\": 2, \"max\": 2}}}}\n";
+
 /* The head: its job's output, of which each look shows six lines more. */
 struct head {
     double begin_s;
     ARRAY(char *) lines;
     size_t shown;
+    bool busy;     /* has said so */
     bool scripted; /* the fault is told by the driver; else the controller sees it by itself */
     int two_nodes; /* GPUs of the second node */
+    bool loses;    /* the story of test_nodes, told as it happens */
     char submitted[1 << 16];
 };
 
@@ -69,9 +81,10 @@ static void state(struct head *h, double at, const char *word)
     line(h, "{\"time_s\": %.6f, \"state\": \"%s\"}", h->begin_s + at, word);
 }
 
-static void group(struct head *h, int number, double at)
+/* Its placement group ("placed") or its workers ("group") are there. */
+static void group(struct head *h, const char *what, int number, double at)
 {
-    line(h, "{\"time_s\": %.6f, \"group\": %d, \"world\": 2, \"nodes\": [\"127.0.0.9\", \"127.0.0.10\"]}", h->begin_s + at, number);
+    line(h, "{\"time_s\": %.6f, \"%s\": %d, \"world\": 2, \"nodes\": [\"127.0.0.9\", \"127.0.0.10\"]}", h->begin_s + at, what, number);
 }
 
 static void said(struct head *h, int number, int rank, double at, const char *event, const char *more)
@@ -103,30 +116,66 @@ static void begin_group(struct head *h, int number, double at, int resumed)
     for (int r = 0; r < 2; r++) said(h, number, r, at + 1, "start", more);
 }
 
-/* Group at 4, steps from 6 on; 8 of them, 5 saved; a worker is lost at 15 (the last step ended at 14), seen at 17; the next
- * group is there at 20 and steps from 22 on, 3 steps again and 12 new: until 37. */
+/* Placed at 3, group at 4, steps from 6 on; 8 of them, 5 saved; a worker is lost at 15 (the last step ended at 14), seen at 17; the
+ * next group is placed at 19, there at 20 and steps from 22 on, 3 steps again and 12 new: until 37, seen at 39. */
 static void write_story(struct head *h)
 {
     state(h, 1, "DRIVER");
-    state(h, 2, "SCHEDULING");
-    group(h, 1, 4);
+    line(h, "{\"time_s\": %.6f, \"state\": \"SCHEDULING\", \"workers\": 2}", h->begin_s + 2);
+    group(h, "placed", 1, 3);
+    group(h, "group", 1, 4);
     state(h, 4, "RUNNING");
     begin_group(h, 1, 5, -1);
     steps(h, 1, 0, 8, 6);
     if (h->scripted) line(h, "{\"time_s\": %.6f, \"fault\": \"crash\", \"rank\": 1}", h->begin_s + 15);
     state(h, 17, "RESTARTING");
     state(h, 18, "SCHEDULING");
-    group(h, 2, 20);
+    group(h, "placed", 2, 19);
+    group(h, "group", 2, 20);
     begin_group(h, 2, 21, 5);
     steps(h, 2, 5, 20, 22);
+    for (int r = 0; r < 2; r++) said(h, 2, r, 37, "end", ", \"reason\": \"done\"");
     state(h, 38, "SHUTTING_DOWN");
     state(h, 39, "FINISHED");
+}
+
+/* Lines that the head has at `at`. */
+static void say_at(struct head *h, double at, size_t n)
+{
+    if (now_s() - h->begin_s >= at && h->shown < n) h->shown = n;
+}
+
+/* A group from 0.1 on, of two, so that the story is short. At 0.4 the script ends Ray on the second node, which is seen at 0.6; from
+ * then on the job waits for room until 2.2. From 1.0 on the head has a new Ray node there, and has lost the first. */
+static void write_losses(struct head *h)
+{
+    state(h, 0.05, "SCHEDULING");
+    group(h, "placed", 1, 0.1);
+    group(h, "group", 1, 0.1);
+    begin_group(h, 1, -0.8, -1);
+    for (int i = 0; i < 2; i++) {
+        char more[100];
+        snprintf(more, sizeof more, ", \"step\": %d, \"compute_s\": 0.05, \"step_s\": 0.05", i);
+        said(h, 1, 0, 0.25 + 0.05 * i, "step", more);
+    }
+    state(h, 0.6, "RESTARTING");
+    state(h, 0.6, "SCHEDULING");
+    group(h, "placed", 2, 2.2);
+    state(h, 2.3, "FINISHED");
+}
+
+static void show_losses(struct head *h)
+{
+    say_at(h, 0.3, 11);
+    say_at(h, 0.6, 13);
+    say_at(h, 2.3, h->lines.n);
 }
 
 static void show(struct fake_request *r, struct head *h)
 {
     struct str body = {0};
-    h->shown += 6;
+    if (h->loses) show_losses(h);
+    else h->shown += 6;
     str_append(&body, "{\"logs\": \"Running entrypoint\\n");
     for (size_t i = 0; i < h->lines.n && i < h->shown; i++) {
         for (const char *p = h->lines.v[i]; *p; p++) str_printf(&body, *p == '"' ? "\\%c" : "%c", *p);
@@ -141,34 +190,42 @@ static void answer(struct fake_request *r, void *arg)
 {
     struct head *h = arg;
     char nodes[600];
+    bool later = h->loses && h->begin_s > 0 && now_s() - h->begin_s > 1;
     if (strstr(r->path, "/api/v0/nodes")) {
         snprintf(nodes, sizeof nodes,
                  "{\"result\": true, \"data\": {\"result\": {\"total\": 3, \"result\": ["
-                 "{\"node_ip\": \"127.0.0.10\", \"state\": \"ALIVE\", \"resources_total\": {\"GPU\": %d.0, \"CPU\": 8.0}},"
-                 "{\"node_ip\": \"127.0.0.9\", \"state\": \"ALIVE\", \"resources_total\": {\"GPU\": 2.0}},"
-                 "{\"node_ip\": \"127.0.0.8\", \"state\": \"DEAD\", \"resources_total\": {\"GPU\": 2.0}}]}}}", h->two_nodes);
+                 "{\"node_ip\": \"127.0.0.10\", \"state\": \"ALIVE\", \"start_time_ms\": %.0f, \"resources_total\": {\"GPU\": %d.0, \"CPU\": 8.0}},"
+                 "{\"node_ip\": \"127.0.0.9\", \"state\": \"%s\", \"resources_total\": {\"GPU\": 2.0}},"
+                 "{\"node_ip\": \"127.0.0.8\", \"state\": \"DEAD\", \"resources_total\": {\"GPU\": 2.0}}]}}}",
+                 later ? now_s() * 1e3 : 1e12, h->two_nodes, later ? "DEAD" : "ALIVE");
         fake_reply(r, 200, "", nodes);
     } else if (strstr(r->path, "/logs")) {
         show(r, h);
+    } else if (!strcmp(r->method, "POST") && h->scripted && !h->busy) {
+        h->busy = true; /* once: what it says just after its start */
+        fake_reply(r, 500, "", "No available agent to submit job, please try again later.");
     } else if (!strcmp(r->method, "POST")) {
         snprintf(h->submitted, sizeof h->submitted, "%s", r->body);
         h->begin_s = now_s();
-        write_story(h);
+        if (h->loses) write_losses(h);
+        else write_story(h);
         fake_reply(r, 200, "", "{\"submission_id\": \"x\"}");
     } else {
         fake_reply(r, 200, "", "{\"status\": \"RUNNING\"}");
     }
 }
 
-static bool play(struct head *h, const char *name, struct ray_result *result, struct diag *d)
+static bool play(struct head *h, const char *name, const char *command, struct ray_result *result, struct diag *d)
 {
     struct str dir = {0};
     struct fake_kube *f = fake_kube_start(answer, h);
-    struct scenario *sc = scenario_parse("ray.json", scenario_text, sizeof scenario_text - 1, NULL, d);
+    const char *text = h->loses ? losses_text : scenario_text;
+    struct scenario *sc = scenario_parse("ray.json", text, strlen(text), NULL, d);
     assert_non_null(sc);
     assert_true(ray_check(sc, d));
     str_printf(&dir, "%s/%s", top, name);
-    struct ray_options o = {.dir = str_text(&dir), .address = fake_kube_server(f), .worker = "/opt/worker", .record_level = RECORD_FULL};
+    struct ray_options o = {.dir = str_text(&dir), .address = fake_kube_server(f), .worker = "/opt/worker", .node_command = command,
+                            .record_level = RECORD_FULL};
     bool ok = ray_run(sc, &o, result, d);
     fake_kube_stop(f);
     scenario_free(sc);
@@ -196,6 +253,8 @@ static double sample(const struct measures *m, unsigned quantity)
 
 /* The run's clock begins a moment before the server's, when files are made: half a second is far more than that takes. */
 #define assert_seconds(x, expected) assert_true((x) > (expected) - 0.01 && (x) < (expected) + 0.5)
+/* Looks come five times a second. */
+#define assert_within(x, expected) assert_true((x) > (expected) - 0.3 && (x) < (expected) + 0.5)
 #define assert_near(x, expected) assert_true((x) > (expected) - 1e-3 && (x) < (expected) + 1e-3)
 
 static void must_be_story(const char *name, double lost_at)
@@ -208,12 +267,17 @@ static void must_be_story(const char *name, double lost_at)
     assert_string_equal(m.run->back_end, "ray");
     assert_int_equal(m.run->jobs[0].row.state, JOB_SUCCEEDED);
     assert_int_equal(m.run->jobs[0].row.restarts, 1);
-    assert_seconds(sample(&m, Q_ADMISSION), 1);
-    assert_near(sample(&m, Q_ALLOCATION), 3);
-    assert_near(sample(&m, Q_START), 2);
+    assert_near(sample(&m, Q_ADMISSION), 0);
+    assert_seconds(sample(&m, Q_ALLOCATION), 3);
+    assert_near(sample(&m, Q_START), 3);
     assert_near(sample(&m, Q_RESTART), 22 - lost_at);
     assert_near(sample(&m, Q_WAITS + WAIT_DETECTION), 17 - lost_at);
-    assert_near(sample(&m, Q_WAITS + WAIT_CHECKPOINT_LOAD), 1);
+    assert_near(sample(&m, Q_WAITS + WAIT_START), 2 * 1);
+    assert_near(sample(&m, Q_WAITS + WAIT_RENDEZVOUS), 2 * 1.5);
+    assert_near(sample(&m, Q_WAITS + WAIT_CHECKPOINT_LOAD), 2 * 0.5);
+    assert_seconds(sample(&m, Q_WAITS + WAIT_CONTROL_PLANE), 3 + 2 + 2);
+    assert_near(cell(m.run, ACT_COMPUTE, false), 2 * (20 * 0.75 + lost_at - 14));
+    assert_near(cell(m.run, ACT_IDLE_POD, false), 2 * 2);
     assert_near(cell(m.run, ACT_COMPUTE, true), 2 * 3 * 0.75);
     assert_near(cell(m.run, ACT_COMMUNICATION, false), 2 * 20 * 0.25);
     assert_near(cell(m.run, ACT_STALLED, false), 2 * (17 - lost_at));
@@ -227,7 +291,7 @@ static void test_scripted(void **state)
     struct ray_result r;
     struct diag d = {0};
     (void)state;
-    if (!play(&h, "scripted", &r, &d)) fail_msg("%s", d.entries.v[0].text);
+    if (!play(&h, "scripted", NULL, &r, &d)) fail_msg("%s", d.entries.v[0].text);
     assert_int_equal(r.succeeded, 1);
     must_be_story("scripted", 15);
     assert_non_null(strstr(h.submitted, "python3 -c \\\"$TRAINYARD_DRIVER\\\""));
@@ -244,8 +308,44 @@ static void test_seen_late(void **state)
     struct ray_result r;
     struct diag d = {0};
     (void)state;
-    if (!play(&h, "late", &r, &d)) fail_msg("%s", d.entries.v[0].text);
+    if (!play(&h, "late", NULL, &r, &d)) fail_msg("%s", d.entries.v[0].text);
     must_be_story("late", 14);
+    diag_free(&d);
+}
+
+/* What the command is run with, how long the job stands still, and the node that goes by itself. */
+static void test_nodes(void **state)
+{
+    static struct head h = {.loses = true, .two_nodes = 2};
+    struct ray_result r;
+    struct diag d = {0};
+    struct measures m;
+    char *err = NULL, command[80], said_to[80], dir[80], *told;
+    size_t n;
+    (void)state;
+    snprintf(command, sizeof command, "%s/node", top);
+    snprintf(said_to, sizeof said_to, "%s/node.args", top);
+    snprintf(dir, sizeof dir, "%s/nodes", top);
+    FILE *f = fopen(command, "w");
+    assert_non_null(f);
+    fprintf(f, "#!/bin/sh\necho \"$@\" >>%s\n", said_to);
+    fclose(f);
+    assert_int_equal(chmod(command, 0755), 0);
+    assert_false(play(&h, "nobody", NULL, &r, &d));
+    assert_non_null(strstr(d.entries.v[0].text, "only you can do \"container-exit\" to pod/ray-shared-worker-1"));
+    diag_free(&d);
+    d = (struct diag){0};
+    if (!play(&h, "nodes", command, &r, &d)) fail_msg("%s", d.entries.v[0].text);
+    told = file_read(said_to, 1000, &n, &d);
+    assert_non_null(told);
+    assert_string_equal(told, "exit 127.0.0.10\n");
+    free(told);
+    if (!measures_read(dir, &m, &err)) fail_msg("%s", err);
+    assert_int_equal(m.run->jobs[0].row.restarts, 1);
+    assert_within(sample(&m, Q_WAITS + WAIT_DETECTION), 0.2);
+    assert_within(sample(&m, Q_WAITS + WAIT_CAPACITY), 1.6);
+    assert_true(cell(m.run, ACT_FAILED, false) > 0); /* 127.0.0.9, which nobody has announced */
+    measures_free(&m);
     diag_free(&d);
 }
 
@@ -255,7 +355,7 @@ static void test_other_cluster(void **state)
     struct ray_result r;
     struct diag d = {0};
     (void)state;
-    assert_false(play(&h, "other", &r, &d));
+    assert_false(play(&h, "other", NULL, &r, &d));
     assert_non_null(strstr(d.entries.v[0].text, "node 127.0.0.10 of the Ray cluster has 1 GPUs"));
     diag_free(&d);
 }
@@ -308,6 +408,7 @@ static void test_lines(void **state)
         "trainyard {\"time_s\": 1, \"group\": 1, \"world\": 2, \"nodes\": [\"a\"]}",
         "trainyard {\"time_s\": 1, \"group\": 1.5, \"world\": 1, \"nodes\": [\"a\"]}",
         "trainyard {\"time_s\": 1, \"group\": 1, \"world\": 0, \"nodes\": []}",
+        "trainyard {\"time_s\": 1, \"placed\": 1.5, \"world\": 1, \"nodes\": [\"a\"]}",
         "trainyard {\"group\": 1, \"rank\": 0, \"line\": {\"event\": \"other\"}}",
         "trainyard {\"group\": 1, \"rank\": -1, \"line\": {\"event\": \"join\"}}",
         "hello trainyard {\"time_s\": 1, \"state\": \"RUNNING\"}",
@@ -342,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scripted), cmocka_unit_test(test_seen_late),    cmocka_unit_test(test_other_cluster),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_nobody_there), cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
