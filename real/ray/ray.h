@@ -18,8 +18,9 @@
  * agree (to be told by how much).
  *
  * What the script does to nodes (node-lost, node-back; container-exit of pod/ray-shared-worker-NUMBER, the Ray processes of
- * a node) only the user can do: `node_command` is run, with lost, back or exit and the node's address, and is not waited for. The ranks
- * there stop at that moment, as told; those that the command does not reach at once do a step or two more, which count for nothing. The loss of a node that no script announces is seen when the head knows of it (it is asked every 2 s),
+ * a node) only the user can do: `node_command` is run, with lost, back or exit and the node's address, and is not waited for.
+ * The ranks there stop at that moment, as told; those that the command does not reach at once do a step or two more, which
+ * count for nothing. The loss of a node that no script announces is seen when the head knows of it (it is asked every 2 s),
  * and what that does to a job when Ray Train's controller sees it.
  *
  * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program.

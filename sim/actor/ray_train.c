@@ -9,7 +9,6 @@
 #include "base/mem.h"
 
 static void schedule(struct ray_train *t);
-static void start_group(struct ray_train *t, uint32_t workers);
 
 static const struct stack *stack_of(const struct ray_train *t) { return &t->sim->scenario->approach.stack; }
 static struct train *progress(const struct ray_train *t) { return t->job->live->train; }
@@ -441,8 +440,6 @@ static void start_group(struct ray_train *t, uint32_t workers)
 
 /* ---- elasticity ---- */
 
-static int64_t most64(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Workers for whose bundles there is room, as Ray Train's scaling policy counts: by the nodes of the last look (gcs.h), so that
  * those of a node that was lost since count and those of a new one do not. `own`: what the group holds and would give back. */
 static uint32_t counted(const struct ray_train *t, uint32_t own)
@@ -479,7 +476,8 @@ static void schedule(struct ray_train *t)
     t->workers = t->min;
     wait_for(t, why_not_placed(t));
     t->workers = 0;
-    step_after(t, most64(gcs_next_look(t->gcs) - sim_now(t->sim), EVENT_SECOND), on_look);
+    int64_t next = gcs_next_look(t->gcs) - sim_now(t->sim);
+    step_after(t, next > EVENT_SECOND ? next : EVENT_SECOND, on_look);
 }
 
 static void on_resize(void *ctx, void *arg)

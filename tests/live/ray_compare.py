@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""A simulated run beside repeats of a live one on Ray: the order of events, and medians of start, detection and restart.
+
+    ray_compare.py SIM LIVE...        RAY_TIMES=told: only the order decides
+
+Order: each job's own events (admitted, started, stopped, finished) are the same in every run. Of two events of different jobs the
+order must be the live one where it is one: in all repeats the same, and the two further apart than either's repeats differ by.
+Medians: over the events of all jobs and repeats,
+    start       placement group to the first step of all ranks     detection   ranks stand still to the controller's notice
+    restart     ranks stand still to all step again                driver      submission to the program's asking for workers (told)
+and must be within 15 % of the live one.
+"""
+import os, statistics, sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+from read_run import records, rows
+
+# Numbers of record types and wait reasons: docs/run-format.md.
+SUBMITTED, ADMITTED, ALLOCATED, STARTED, STOPPED, FINISHED, WAIT = range(7)
+CONTROL_PLANE, DETECTION = 11, 20
+NAMES = {ADMITTED: "admitted", STARTED: "started", STOPPED: "stopped", FINISHED: "finished"}
+JUDGED = ("start", "detection", "restart")
+TOLERANCE = 0.15
+
+
+def read(directory):
+    names = [r["job"] for r in rows(Path(directory) / "jobs.csv")]
+    events, times, last, count = [], {"driver": [], "start": [], "detection": [], "restart": []}, {}, {}
+    for time, kind, code, job, *_ in records(Path(directory) / "timeline.bin"):
+        now = time / 1e9
+        if kind in NAMES:
+            k = count[job, kind] = count.get((job, kind), 0) + 1
+            events.append(((names[job], NAMES[kind], k), now))
+        if kind in (WAIT, STARTED, FINISHED):
+            why, since = last.get((job, "wait"), (None, now))
+            if why == DETECTION:
+                times["detection"].append(now - since)
+            if why == CONTROL_PLANE and (job, "asked") not in last and now > since:
+                times["driver"].append(now - since)
+                last[job, "asked"] = now
+            if kind != WAIT or code != why:
+                last[job, "wait"] = (code if kind == WAIT else None, now)
+        if kind == ALLOCATED:
+            last[job, "placed"] = now
+        elif kind == STOPPED:
+            last[job, "stopped"] = now
+        elif kind == STARTED:
+            if (job, "stopped") in last:
+                times["restart"].append(now - last.pop((job, "stopped")))
+            elif (job, "placed") in last:
+                times["start"].append(now - last[job, "placed"])
+    return events, times
+
+
+def by_job(events):
+    jobs = {}
+    for (job, what, _), _ in events:
+        jobs.setdefault(job, []).append(what)
+    return jobs
+
+
+def order_within(sim, lives):
+    wrong = 0
+    for i, live in enumerate(lives):
+        for job, seen in by_job(live).items():
+            expected = by_job(sim).get(job, [])
+            if seen != expected:
+                print(f"  {job}: live {i + 1}: {' '.join(seen)}\n  {'':{len(job)}}  simulated: {' '.join(expected)}")
+                wrong += 1
+    return wrong
+
+
+def order_between(sim, lives):
+    simulated, live = dict(sim), [dict(e) for e in lives]
+    wrong = pairs = 0
+    common = [e for e in simulated if all(e in run for run in live)]
+    spread = {e: max(run[e] for run in live) - min(run[e] for run in live) for e in common}
+    for a in common:
+        for b in common:
+            if a[0] == b[0] or min(run[b] - run[a] for run in live) <= max(spread[a], spread[b]):
+                continue
+            pairs += 1
+            if simulated[a] > simulated[b]:
+                print(f"  {' '.join(map(str, a))} comes before {' '.join(map(str, b))} live, and after it simulated")
+                wrong += 1
+    return wrong, pairs
+
+
+def main(sim_dir, *live_dirs):
+    (sim, sim_times), lives = read(sim_dir), [read(d) for d in live_dirs]
+    events = [e for e, _ in lives]
+    print(f"{Path(sim_dir).name.removesuffix('-sim')}: {len(lives)} live runs")
+    wrong = order_within(sim, events)
+    between, pairs = order_between(sim, events)
+    print(f"  {len(sim)} events in {len(by_job(sim))} jobs, {pairs} pairs of different jobs: {wrong + between} out of order")
+    late = 0
+    print(f"  {'':10}{'simulated':>10}{'live':>9}   difference   live values")
+    for what in ("driver",) + JUDGED:
+        measured = sorted(x for _, times in lives for x in times[what])
+        if not measured or not sim_times[what]:
+            if bool(measured) != bool(sim_times[what]):
+                print(f"  {what:10}in one of them only")
+                late += what in JUDGED
+            continue
+        a, b = statistics.median(sim_times[what]), statistics.median(measured)
+        off = abs(a - b) > TOLERANCE * b
+        late += off and what in JUDGED
+        verdict = "" if what not in JUDGED else "  too far" if off else "  ok"
+        print(f"  {what:10}{a:9.2f}s{b:8.2f}s{(a - b) / b * 100:+11.1f} %   {' '.join(f'{x:.2f}' for x in measured)}{verdict}")
+    return bool(wrong + between) or (late > 0 and os.environ.get("RAY_TIMES") != "told")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
