@@ -44,6 +44,7 @@ build() { # PART
     [ -n "$part" ] || fail "tests/live/pins/parts has no $1"
     echo "building $part ($package)"
     fetch "$module" "$package" "$log"
+    rm -rf "$made"
     if ! { time nice -n 15 go build -C "$live_here/pins/$module" -ldflags "$live_ldflags" -o "$made" "$package" >"$log" 2>&1; } 2>"$log.time"; then
         ! grep -q 'no space left on device' "$log" || cannot "no space is left in $live_cache"
         tail -n 20 "$log" >&2
