@@ -166,8 +166,10 @@ def compare(options, fitted, held):
 
 def with_stack(options, do):
     options.stack = options.keep / f"stack-{os.getpid()}"
-    if subprocess.run([HERE / "stack.sh", "start", options.stack, "--owner", str(os.getpid()), "kwok", "kueue"], check=False).returncode:
+    if subprocess.run([HERE / "stack.sh", "able"], check=False).returncode:
         sys.exit(77)
+    if subprocess.run([HERE / "stack.sh", "start", options.stack, "--owner", str(os.getpid()), "kwok", "kueue"], check=False).returncode:
+        sys.exit(1)
     try:
         return do()
     finally:

@@ -10,7 +10,8 @@
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 here=$(cd "$(dirname "$0")" && pwd)
-bin=$here/../../bin stub=$here/../../build/tests/real/gpu/stub_cuda.so full= wanted=() all=()
+cd "$here/../.." || exit 2
+bin=bin stub=build/tests/real/gpu/stub_cuda.so full= wanted=() all=()
 while [ $# -gt 0 ]; do
     case $1 in
         --full) full=1 ;;
@@ -36,7 +37,7 @@ for part in "${wanted[@]}"; do
 done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-live.XXXXXX") || { echo "check-live: skipped: no folder for logs in ${TMPDIR:-/tmp}"; exit 77; }
-mkdir "$work/bin" && cp "$bin/trainyard" "$bin/trainyard-worker" "$stub" "$work/bin" && ln -s "$(realpath "$here/../../scenarios")" "$work/scenarios" || exit 1
+mkdir "$work/bin" && cp "$bin/trainyard" "$bin/trainyard-worker" "$stub" "$work/bin" && ln -s "$PWD/scenarios" "$work/scenarios" || exit 1
 
 child=
 trap 'rm -rf "$work"' EXIT

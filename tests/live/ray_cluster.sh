@@ -15,16 +15,10 @@
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 ray_pins="ray[default,train]==2.60.0"
-ray_venv=${TRAINYARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trainyard}/ray
+. "$(dirname "${BASH_SOURCE[0]}")/cache.sh"
+ray_venv=$cache/venv/ray
 
-ray_install() { # DIR
-    [ -x "$ray_venv/bin/ray" ] && return
-    rm -rf "$ray_venv"
-    { python3 -m venv "$ray_venv" && "$ray_venv/bin/pip" install -q $ray_pins; } >"$1/install.log" 2>&1 && return
-    echo "ray: skipped: $ray_pins cannot be installed: $(tail -1 "$1/install.log")" >&2
-    rm -rf "$ray_venv"
-    return 77
-}
+ray_install() { cache_venv ray "$1/install.log" "$ray_pins"; } # DIR
 
 ray_pids() { grep -lzs "^TRAINYARD_RAY=$1\$" /proc/[0-9]*/environ | cut -d/ -f3; }
 
