@@ -7,8 +7,9 @@
 # 2. tests/live/ray/measure.json is played, twice; the constants of Ray's processes on this machine are fitted: trainyard calibrate.
 # 3. The other scenarios are played and simulated with these constants, and compared (ray_compare.py): the events of each job in the
 #    same order, those of different jobs where the repeats agree on it; medians of start, detection and restart within 15 %.
-# RAY_CONSTANTS: a profile of an earlier run in place of 2. RAY_TIMES=told: medians are told and only the order decides, for machines that do other things meanwhile. RAY_RUNS: where to keep the runs.
-# Ends with 0: passed; 77: there is no Ray and none can be had, or the machine is too busy; else failed.
+# RAY_CONSTANTS: a profile of an earlier run in place of 2. RAY_RUNS: where to keep the runs. RAY_TIMES=told: medians are told and only
+# the order decides, for machines that do other things meanwhile.
+# Ends with 0: passed; 77: there is no Ray and none can be had, or (where times are told) the machine is too busy; else failed.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 here=$(cd "$(dirname "$0")" && pwd)
