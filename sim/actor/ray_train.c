@@ -336,7 +336,7 @@ static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state
 {
     struct ray_train *t = ctx;
     (void)pg;
-    if (state != PG_CREATED || t->failing) return;
+    if (state != PG_CREATED || t->failing || t->done) return; /* placed again, and there is nothing to begin */
     cancel(t, &t->timeout); /* it is for the placement group alone */
     job_allocated(t->sim, t->job);
     t->ops->seated(t);

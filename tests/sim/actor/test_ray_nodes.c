@@ -80,6 +80,14 @@ static void losses(void **state)
             "Scheduling 25.00; Running 33.00; Restarting 54.00; Scheduling 54.00; Running 62.00; Restarting 94.00; Scheduling 94.00; Running 102.00; Finished 214.00; ");
 }
 
+/* Steps from 34 to 64, seen at 74. Meanwhile the Ray of a node ends and is back, and the group's places there are placed again: nothing begins. */
+static void lost_after_the_end(void **state)
+{
+    (void)state;
+    must_be("30s", "\"priority\": 0", "{ \"at\": 65, \"target\": \"pod/ray-shared-worker-0\", \"action\": \"container-exit\" }", 20, 20,
+            "Scheduling 25.00; Running 33.00; Finished 74.00; ");
+}
+
 static const char lost[] = "{ \"at\": 52, \"target\": \"node/n-1\", \"action\": \"node-lost\" }, { \"at\": 161, \"target\": \"node/n-1\", \"action\": \"node-back\" }";
 
 /* Given up at 116, a poll. The last look was at 105 (they are at 25 + 20 k): four workers are asked for, in vain until 141; then two, there
@@ -110,7 +118,7 @@ static void waits_for_a_look(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(losses), cmocka_unit_test(counts_late), cmocka_unit_test(counts_at_once),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(losses), cmocka_unit_test(lost_after_the_end), cmocka_unit_test(counts_late), cmocka_unit_test(counts_at_once),
                                        cmocka_unit_test(waits_for_a_look)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
