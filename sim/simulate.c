@@ -212,13 +212,17 @@ static int64_t end_time(const struct sim *s)
     return cut ? sim_now(s) : s->horizon_ns;
 }
 
+/* Also of a job that has ended some ranks may go on, until its object is deleted. */
+static bool may_step(const struct job *j)
+{
+    if (!j || !j->live || !j->live->life) return false;
+    return j->state == JOB_ADMITTED || j->state == JOB_RUNNING || ((j->flags & JOB_ENDED) && j->live->state);
+}
+
 static void close_jobs(struct sim *s)
 {
-    for (size_t i = 0; i < s->next_arrival; i++) {
-        struct job *j = s->by_index[i];
-        if (j && j->live && j->live->life && (j->state == JOB_ADMITTED || j->state == JOB_RUNNING))
-            j->live->life->stop(s, j, STOP_HORIZON);
-    }
+    for (size_t i = 0; i < s->next_arrival; i++)
+        if (may_step(s->by_index[i])) s->by_index[i]->live->life->stop(s, s->by_index[i], STOP_HORIZON);
     holds_settle(s);
     for (size_t i = 0; i < s->next_arrival; i++) {
         struct job *j = s->by_index[i];

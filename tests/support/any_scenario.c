@@ -297,7 +297,8 @@ static void hardware(struct any *a)
 
 static void pod_name(struct any *a, unsigned job)
 {
-    if (one_in(a, 3)) str_printf(a->out, "pod/j%u-master-0", job);
+    if (one_in(a, 4)) str_printf(a->out, "pod/ray-shared-worker-%u", below(a, 4)); /* where there is such a cluster */
+    else if (one_in(a, 3)) str_printf(a->out, "pod/j%u-master-0", job);
     else str_printf(a->out, "pod/j%u-worker-%u", job, below(a, 3));
 }
 
