@@ -148,6 +148,12 @@ struct run {
     void *owner; /* arena and open files */
 };
 
+/* Metrics and comparisons are over jobs submitted from the end of the warm-up on, before the horizon. */
+static inline bool run_counts(const struct run *r, int64_t submit_ns)
+{
+    return submit_ns >= r->warmup_ns && (r->horizon_ns < 0 || submit_ns < r->horizon_ns);
+}
+
 /* Leaves of a run tree below dir, sorted by approach (order of the manifest) then replication. */
 struct run_list {
     char **dirs;

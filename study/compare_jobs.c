@@ -173,11 +173,6 @@ static void match_ended(struct job_matcher *m, size_t k, const struct run *run, 
     note_change(m, run, a, b, id, main_reason(pa, pb, change));
 }
 
-static bool counts(const struct run *run, const struct job_row *r)
-{
-    return r->submit_ns >= run->warmup_ns && (run->horizon_ns < 0 || r->submit_ns < run->horizon_ns);
-}
-
 static const char *id_of(const struct job_row *r, char buf[24])
 {
     if (r->id) return r->id;
@@ -209,11 +204,11 @@ void job_matcher_add(struct job_matcher *m, size_t k, const struct run *base, co
     char buf[24];
     m->used = k + 1;
     for (size_t i = 0; i < other->n_jobs; i++)
-        if (counts(other, &other->jobs[i].row)) hmap_put_str(&by_id, id_of(&other->jobs[i].row, buf), i);
+        if (run_counts(other, other->jobs[i].row.submit_ns)) hmap_put_str(&by_id, id_of(&other->jobs[i].row, buf), i);
     for (size_t i = 0; i < base->n_jobs; i++) {
         const struct job_row *a = &base->jobs[i].row;
         uint64_t at;
-        if (!counts(base, a)) continue;
+        if (!run_counts(base, a->submit_ns)) continue;
         in_base++;
         const char *id = id_of(a, buf);
         if (!hmap_get_str(&by_id, id, &at)) continue;

@@ -339,8 +339,7 @@ struct wait_curve wait_curve_of(const struct run *run)
     struct wait_curve w = {.seconds = xcalloc(run->n_jobs + 1, sizeof *w.seconds)};
     for (size_t i = 0; i < run->n_jobs; i++) {
         const struct job_row *j = &run->jobs[i].row;
-        if (j->submit_ns < run->warmup_ns || (run->horizon_ns >= 0 && j->submit_ns >= run->horizon_ns)) continue;
-        if (j->state == JOB_REJECTED) continue;
+        if (!run_counts(run, j->submit_ns) || j->state == JOB_REJECTED) continue;
         w.jobs++;
         if (j->started_ns >= 0) w.seconds[w.n++] = (double)(j->started_ns - j->submit_ns) / 1e9;
     }

@@ -82,7 +82,7 @@ static void pair_jobs(struct compare_page *p, const int32_t *twin)
     for (uint32_t i = 0; i < p->scenes[0]->n_jobs; i++) {
         if (twin[i] < 0) continue;
         const struct scene_job *a = &p->scenes[0]->jobs[i], *b = &p->scenes[1]->jobs[twin[i]];
-        if (!has_ended(a) || !has_ended(b)) continue;
+        if (!has_ended(a) || !has_ended(b) || !run_counts(p->scenes[0]->run, a->submit_ns)) continue;
         struct job_pair pair = {(int32_t)i, twin[i], a->finished_ns - a->submit_ns, b->finished_ns - b->submit_ns, 0};
         if (change_of(&pair) == 0) continue;
         pair.part = most_changed(a->row, b->row, change_of(&pair));
