@@ -336,7 +336,7 @@ static void on_placed(void *ctx, struct placement_group *pg, enum pg_state state
 {
     struct ray_train *t = ctx;
     (void)pg;
-    if (state != PG_CREATED || t->failing || t->done) return; /* placed again, and there is nothing to begin */
+    if (state != PG_CREATED || t->failing) return;
     cancel(t, &t->timeout); /* it is for the placement group alone */
     job_allocated(t->sim, t->job);
     t->ops->seated(t);
@@ -521,7 +521,8 @@ static void on_node_stopped(struct ray_train *t, const struct raylet *r)
     bool silent = r->pod && r->pod->pod->node_lost;
     if (!sits_on(t, r)) return;
     if (t->workers) record_lost(t, r);
-    if (t->failing || t->done) return;
+    if (t->failing) return;
+    t->done = false; /* workers that have returned are asked at the next poll, and do not answer */
     fail(t, ACT_STALLED);
     cancel_step(t);
     cancel(t, &t->timeout);

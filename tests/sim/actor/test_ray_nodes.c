@@ -80,12 +80,16 @@ static void losses(void **state)
             "Scheduling 25.00; Running 33.00; Restarting 54.00; Scheduling 54.00; Running 62.00; Restarting 94.00; Scheduling 94.00; Running 102.00; Finished 214.00; ");
 }
 
-/* Steps from 34 to 64, seen at 74. Meanwhile the Ray of a node ends and is back, and the group's places there are placed again: nothing begins. */
+/* Steps from 34 to 64, which the poll of 74 would see. The Ray of a node ends before, with workers that nobody has asked yet: what they have done is
+ * lost but for checkpoints (Ray 2.60 did so, tests/live/ray.sh). Without any: steps from 83 to 113, seen at 114. With all of it kept: at 94. */
 static void lost_after_the_end(void **state)
 {
     (void)state;
-    must_be("30s", "\"priority\": 0", "{ \"at\": 65, \"target\": \"pod/ray-shared-worker-0\", \"action\": \"container-exit\" }", 20, 20,
-            "Scheduling 25.00; Running 33.00; Finished 74.00; ");
+    static const char exits[] = "{ \"at\": 65, \"target\": \"pod/ray-shared-worker-0\", \"action\": \"container-exit\" }";
+    must_be("30s", "\"priority\": 0", exits, 20, 20,
+            "Scheduling 25.00; Running 33.00; Restarting 74.00; Scheduling 74.00; Running 82.00; Finished 114.00; ");
+    must_be("30s", "\"checkpoint\": { \"interval\": \"10s\", \"save\": 0, \"load\": 0 }", exits, 20, 20,
+            "Scheduling 25.00; Running 33.00; Restarting 74.00; Scheduling 74.00; Running 82.00; Finished 94.00; ");
 }
 
 static const char lost[] = "{ \"at\": 52, \"target\": \"node/n-1\", \"action\": \"node-lost\" }, { \"at\": 161, \"target\": \"node/n-1\", \"action\": \"node-back\" }";
