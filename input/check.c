@@ -312,21 +312,21 @@ static struct used used_by_jobs(const struct checker *c)
 
 static void check_stack(struct checker *c)
 {
-    static const struct { const char *start; enum lifecycle_name life; } parts[] = {
-        { "training-operator.", LIFE_TRAINING_OPERATOR_V1 }, { "torchrun.", LIFE_TRAINING_OPERATOR_V1 },
-        { "kuberay.", LIFE_RAY_TRAIN_V2 }, { "ray", LIFE_RAY_TRAIN_V2 } };
+    enum { OPERATOR = 1 << LIFE_TRAINING_OPERATOR_V1, ACTORS = 1 << LIFE_RAY_TRAIN_V2, ALL = -1 };
+    static const struct { const char *start; int lives; } parts[] = { /* the first that a name begins with */
+        { "training-operator.", OPERATOR }, { "torchrun.rendezvous", ALL }, { "torchrun.", OPERATOR }, { "kuberay.", ACTORS }, { "ray", ACTORS } };
     const struct approach *a = &c->s->approach;
     struct stack plain;
+    int lives = 0;
+    for (int j = 0; j < N_JOB_KINDS; j++) lives |= 1 << a->lifecycle[j];
     stack_defaults(&plain);
     for (size_t i = 0; i < stack_constant_count(); i++) {
         const struct stack_constant *k = stack_constant_at(i);
         if (stack_get(&plain, i) == stack_get(&a->stack, i)) continue;
         bool dead = str_starts_with(k->name, "kueue.") ? a->admission != ADMIT_KUEUE : no_pods(a);
-        for (size_t p = 0; p < sizeof parts / sizeof *parts && !dead; p++) {
-            bool used = false;
-            for (int j = 0; j < N_JOB_KINDS; j++) used |= a->lifecycle[j] == parts[p].life;
-            dead = str_starts_with(k->name, parts[p].start) && !used && strcmp(k->name, "torchrun.rendezvous"); /* all ranks meet */
-        }
+        size_t p = 0;
+        while (p < sizeof parts / sizeof *parts && !str_starts_with(k->name, parts[p].start)) p++;
+        if (p < sizeof parts / sizeof *parts) dead |= !(lives & parts[p].lives);
         ignored(c, dead, k->name, "the approach has no such part");
     }
 }

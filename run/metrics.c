@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "run/decimal.h"
+#include "run/run.h"
 
 /* Quantities that jobs have, each with five statistics. */
 enum quantity { OF_WAIT, OF_ADMISSION, OF_JCT, OF_SLOWDOWN, N_QUANTITIES };
@@ -199,7 +200,7 @@ void metrics_job(struct metrics *m, const struct job_row *r)
 {
     bool lost = r->state == JOB_FAILED || r->state == JOB_CANCELLED;
     if (lost) m->lost += r->work;
-    if (r->submit_ns < m->warmup_ns || (m->horizon_ns >= 0 && r->submit_ns >= m->horizon_ns)) return;
+    if (!submission_counts(r->submit_ns, m->warmup_ns, m->horizon_ns)) return;
     m->jobs++;
     m->states[r->state]++;
     m->restarts += r->restarts;

@@ -149,10 +149,12 @@ struct run {
 };
 
 /* Metrics and comparisons are over jobs submitted from the end of the warm-up on, before the horizon. */
-static inline bool run_counts(const struct run *r, int64_t submit_ns)
+static inline bool submission_counts(int64_t submit_ns, int64_t warmup_ns, int64_t horizon_ns)
 {
-    return submit_ns >= r->warmup_ns && (r->horizon_ns < 0 || submit_ns < r->horizon_ns);
+    return submit_ns >= warmup_ns && (horizon_ns < 0 || submit_ns < horizon_ns);
 }
+
+static inline bool run_counts(const struct run *r, int64_t submit_ns) { return submission_counts(submit_ns, r->warmup_ns, r->horizon_ns); }
 
 /* Leaves of a run tree below dir, sorted by approach (order of the manifest) then replication. */
 struct run_list {

@@ -17,10 +17,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/diag.h"
 #include "base/str.h"
 #include "sim/kube/kube.h"
-#include "sim/simulate.h"
+#include "tests/support/observed_sim.h"
 
 struct seen {
     ARRAY(double) created;
@@ -57,26 +56,12 @@ static struct seen play_admitted(const char *job, const char *stack, const char 
 {
     struct seen seen = {.complete = -1, .failed = -1, .success_criteria = -1, .failure_target = -1, .suspended = -1};
     struct kube_observer observer = {.pod = on_pod, .condition = on_condition, .keep_objects = true, .ctx = &seen};
-    struct sim_result result = {0};
     struct str text = {0};
-    struct diag d = {0};
-    char *error = NULL;
     str_printf(&text, "{ \"trainyard\": 1, \"name\": \"job\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 125, \"gpus\": 8 } ] },"
                       "\"approaches\": { \"a\": { \"lifecycle\": \"batch-job\", \"admission\": \"%s\", \"stack\": { %s } } }, \"run\": { \"horizon\": \"1h\" },"
                       "\"faults\": { \"script\": [ %s ] }, \"workload\": { \"jobs\": [ { \"id\": \"j\", %s%s } ] } }",
                admission, stack, script, strstr(job, "\"kind\"") ? "" : "\"kind\": \"Job\", ", job);
-    struct scenario *s = scenario_parse("job", str_text(&text), text.n, NULL, &d);
-    diag_print(&d, stderr);
-    assert_non_null(s);
-    struct sim *sim = sim_create(s, &(struct sim_options){.dir = NULL}, &error);
-    kube_observe(sim->kube, &observer);
-    while (sim_step(sim)) {}
-    kube_observe(sim->kube, NULL);
-    assert_true(sim_close(sim, &result));
-    sim_result_free(&result);
-    scenario_free(s);
-    str_free(&text);
-    diag_free(&d);
+    observed_sim(&text, &observer);
     return seen;
 }
 

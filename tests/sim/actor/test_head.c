@@ -15,10 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/str.h"
 #include "sim/kube/kube.h"
-#include "sim/simulate.h"
+#include "tests/support/observed_sim.h"
 
 static void on_condition(void *ctx, struct kube *k, const struct job *j, const char *type, const char *status, const char *reason,
                          const char *message)
@@ -32,28 +31,14 @@ static void on_condition(void *ctx, struct kube *k, const struct job *j, const c
 static void play(const char *kind, const char *target, const char *action, struct str *told)
 {
     struct kube_observer observer = {.condition = on_condition, .ctx = told};
-    struct sim_result result = {0};
     struct str text = {0};
-    struct diag d = {0};
-    char *error = NULL;
     str_printf(&text, "{ \"trainyard\": 1, \"name\": \"head\", \"cluster\": { \"nodes\": [ { \"group\": \"n\", \"count\": 3, \"gpus\": 8 } ] },"
                       "\"workload\": { \"jobs\": [ { \"id\": \"j\", \"kind\": \"%s\", \"duration\": \"1h\", \"replicas\": 2, \"gpus\": 8 } ] },"
                       "\"faults\": { \"script\": [ { \"at\": \"5s\", \"target\": \"%s\", \"action\": \"%s\" } ] },"
                       "\"approaches\": { \"a\": { \"lifecycle\": \"ray-train-v2\", \"stack\": { \"kubelet.container-start\": \"120ms\","
                       "\"kubelet.pod-delete\": \"320ms\", \"kuberay.readiness-initial\": 0, \"kuberay.wait-gcs-poll\": 0, \"ray.start\": 0,"
                       "\"kuberay.dashboard-reachable\": false } } }, \"run\": { \"horizon\": \"20s\" } }", kind, target, action);
-    struct scenario *s = scenario_parse("head", str_text(&text), text.n, NULL, &d);
-    diag_print(&d, stderr);
-    assert_non_null(s);
-    struct sim *sim = sim_create(s, &(struct sim_options){.dir = NULL}, &error);
-    kube_observe(sim->kube, &observer);
-    while (sim_step(sim)) {}
-    kube_observe(sim->kube, NULL);
-    assert_true(sim_close(sim, &result));
-    sim_result_free(&result);
-    scenario_free(s);
-    str_free(&text);
-    diag_free(&d);
+    observed_sim(&text, &observer);
 }
 
 static void head(void **state)

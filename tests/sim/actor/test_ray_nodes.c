@@ -15,10 +15,9 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/str.h"
 #include "sim/kube/kube.h"
-#include "sim/simulate.h"
+#include "tests/support/observed_sim.h"
 
 static void on_condition(void *ctx, struct kube *k, const struct job *j, const char *type, const char *status, const char *reason,
                          const char *message)
@@ -40,23 +39,9 @@ static const char form[] =
 static void play(struct str *told, const char *duration, const char *job, const char *faults, int poll, int look)
 {
     struct kube_observer observer = {.condition = on_condition, .ctx = told};
-    struct sim_result result = {0};
     struct str text = {0};
-    struct diag d = {0};
-    char *error = NULL;
     str_printf(&text, form, duration, job, faults, poll, look);
-    struct scenario *s = scenario_parse("nodes", str_text(&text), text.n, NULL, &d);
-    diag_print(&d, stderr);
-    assert_non_null(s);
-    struct sim *sim = sim_create(s, &(struct sim_options){.dir = NULL}, &error);
-    kube_observe(sim->kube, &observer);
-    while (sim_step(sim)) {}
-    kube_observe(sim->kube, NULL);
-    assert_true(sim_close(sim, &result));
-    sim_result_free(&result);
-    scenario_free(s);
-    str_free(&text);
-    diag_free(&d);
+    observed_sim(&text, &observer);
 }
 
 static void must_be(const char *duration, const char *job, const char *faults, int poll, int look, const char *expected)
