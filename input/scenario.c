@@ -11,7 +11,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "input/generate.h"
+#include "input/objects.h"
 #include "input/raw.h"
+#include "input/value.h"
 
 static const struct field scenario_fields[] = {
     FIELD(raw_scenario, version, "trainyard", TYPE_INT, .required = true, .min = 1, .max = 1, .help = "version of this format: 1"),
@@ -127,6 +129,19 @@ const char *job_id(const struct scenario *s, const struct job_spec *job, char bu
     if (job->flags & JOB_ID_TEXT) return s->id_text + job->id;
     buf[str_put_u64(buf, job->id)] = '\0';
     return buf;
+}
+
+void job_error(struct diag *diag, const struct scenario *s, const struct job_spec *job, const char *fmt, ...)
+{
+    const struct job_detail *d = &s->details[job->detail];
+    const struct value *at = d->manifest ? d->manifest->value : d->raw ? d->raw->at : NULL;
+    struct str pointer = { 0 };
+    va_list args;
+    if (at) value_pointer(at, &pointer);
+    va_start(args, fmt);
+    diag_add(diag, DIAG_ERROR, at ? at->file : s->file, at ? at->line : 0, str_text(&pointer), fmt, args);
+    va_end(args);
+    str_free(&pointer);
 }
 
 uint32_t job_role_replicas(const struct scenario *s, const struct job_spec *job, uint32_t role)

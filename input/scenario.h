@@ -327,6 +327,8 @@ void scenario_free(struct scenario *);
 
 /* Id of a job as text; buf of >= 24 bytes is used for numbers. */
 const char *job_id(const struct scenario *, const struct job_spec *, char buf[24]);
+/* An error at the place where the job, or the class that it is of, is written: in the scenario, or the object that it came from. */
+void job_error(struct diag *, const struct scenario *, const struct job_spec *, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Save, stall, background and load of a job's checkpoint on so many GPUs and nodes, undisturbed by others. */
 struct checkpoint_times checkpoint_times_of(const struct scenario *, const struct checkpoint_spec *, uint32_t gpus, uint32_t nodes);
 /* Of the node groups in the mask (bit g) the one with most GPUs; 0 when there is none. */

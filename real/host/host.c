@@ -57,30 +57,32 @@ static void check_approach(const struct scenario *s, struct diag *d)
         diag_error(d, s->file, 0, "/approaches", "approach %s: the host back end has no shared Ray cluster", s->approach.name);
 }
 
-static void check_job(const struct scenario *s, size_t i, struct diag *d)
+static void check_job(const struct scenario *s, const struct job_spec *j, struct diag *d)
 {
-    const struct job_spec *j = &s->jobs[i];
     const struct job_detail *k = &s->details[j->detail];
-    char id[24], at[64];
+    char id[24];
     const char *name = job_id(s, j, id);
-    snprintf(at, sizeof at, "/workload/jobs/%zu", i);
-    if (!lives[s->approach.lifecycle[k->kind]])
-        diag_error(d, s->file, 0, at, "job %s: the host back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
-    if (j->work_ns == TIME_NEVER) diag_error(d, s->file, 0, at, "job %s does not end by itself", name);
+    if (!lives[s->approach.lifecycle[k->kind]]) {
+        job_error(d, s, j, "job %s: the host back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
+    } else if (!plan_trains(s, j)) {
+        job_error(d, s, j, "job %s has no process that trains", name);
+        diag_help(d, PLAN_TRAINS_HELP);
+    }
+    if (j->work_ns == TIME_NEVER) job_error(d, s, j, "job %s does not end by itself", name);
     if (k->crash_mtbf_ns || k->hang_mtbf_ns || k->job_crash_mtbf_ns)
-        diag_error(d, s->file, 0, at, "job %s: crashes at random are not played on hosts; script them", name);
+        job_error(d, s, j, "job %s: crashes at random are not played on hosts; script them", name);
     if (s->live->processes && s->live->processes < k->elastic.max && plan_is_elastic(s, k))
-        diag_error(d, s->file, 0, at, "job %s is elastic up to %u: \"live\" may not allow fewer processes", name, k->elastic.max);
+        job_error(d, s, j, "job %s is elastic up to %u: \"live\" may not allow fewer processes", name, k->elastic.max);
     for (uint32_t r = 0; r < k->n_roles; r++)
         if (job_role_shares(s, j, r) % SHARES_PER_GPU)
-            diag_error(d, s->file, 0, at, "job %s: parts of GPUs are not played on hosts", name);
+            job_error(d, s, j, "job %s: parts of GPUs are not played on hosts", name);
 }
 
 bool host_check(const struct scenario *s, struct diag *d)
 {
     size_t before = diag_errors(d);
     check_approach(s, d);
-    for (size_t i = 0; i < s->n_jobs; i++) check_job(s, i, d);
+    for (size_t i = 0; i < s->n_jobs; i++) check_job(s, &s->jobs[i], d);
     if (s->n_generated) diag_error(d, s->file, 0, "/workload/generate", "the host back end plays jobs that are listed, not drawn");
     if (s->faults.n_components)
         diag_error(d, s->file, 0, "/faults", "components that fail at random are not played on hosts; script what is to fail");

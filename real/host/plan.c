@@ -51,7 +51,7 @@ static bool trains(const struct job_plan *p, const struct pod_template *t)
     return p->life != LIFE_RAY_TRAIN_V2 || t->role == ROLE_WORKER;
 }
 
-/* All pods, those included by which an elastic job may grow. */
+/* All pods, those included by which an elastic job may grow: as its last one. Their number. */
 static uint32_t list_pods(struct arena *a, const struct scenario *s, const struct job_spec *j, const struct manifest *m,
                           struct job_plan *p)
 {
@@ -71,8 +71,9 @@ static uint32_t list_pods(struct arena *a, const struct scenario *s, const struc
     }
     p->pods = arena_array(a, list.n, struct pod_plan);
     if (list.n) memcpy(p->pods, list.v, list.n * sizeof *list.v);
+    uint32_t n = (uint32_t)list.n;
     array_free(&list);
-    return p->nominal > p->max ? p->nominal : p->max;
+    return n;
 }
 
 /* ---- processes ---- */
@@ -143,6 +144,15 @@ void plan_make(struct arena *a, const struct scenario *s, const struct job_spec 
     p->steps = j->work_ns / step_ns > 0 ? j->work_ns / step_ns : 1;
     if (s->live->pace) p->pace_ns = step_nominal_ns(&d->step) > 0 ? compute_ns : step_ns;
     if (d->checkpoint.interval_ns > 0) p->every = d->checkpoint.interval_ns < step_ns ? 1 : d->checkpoint.interval_ns / step_ns;
+}
+
+bool plan_trains(const struct scenario *s, const struct job_spec *j)
+{
+    struct arena a = {0};
+    struct job_plan p;
+    plan_make(&a, s, j, &p);
+    arena_free(&a);
+    return p.n > 0;
 }
 
 /* ---- the command ---- */

@@ -63,6 +63,10 @@ struct plan_files {
     const char *saved;       /* directory of the job's checkpoints */
 };
 
+/* Whether there is a process at all: not of a Ray cluster that is only a head, nor where all templates have 0 replicas. Then no plan can be
+ * played. */
+#define PLAN_TRAINS_HELP "give its workers at least 1 replica"
+bool plan_trains(const struct scenario *, const struct job_spec *);
 /* Whether its jobs of this kind may be resized, by whom the life cycle says. */
 bool plan_is_elastic(const struct scenario *, const struct job_detail *);
 void plan_make(struct arena *, const struct scenario *, const struct job_spec *, struct job_plan *);

@@ -31,19 +31,21 @@ static bool stopped(const struct ray_play *p) { return p->options->stop && *p->o
 
 /* ---- what this back end cannot play ---- */
 
-static void check_job(const struct scenario *s, size_t i, struct diag *d)
+static void check_job(const struct scenario *s, const struct job_spec *j, struct diag *d)
 {
-    const struct job_spec *j = &s->jobs[i];
     const struct job_detail *k = &s->details[j->detail];
-    char id[24], at[64];
+    char id[24];
     const char *name = job_id(s, j, id);
-    snprintf(at, sizeof at, "/workload/jobs/%zu", i);
-    if (s->approach.lifecycle[k->kind] != LIFE_RAY_TRAIN_V2)
-        diag_error(d, s->file, 0, at, "job %s: the ray back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
-    if (j->work_ns == TIME_NEVER) diag_error(d, s->file, 0, at, "job %s does not end by itself", name);
-    if (k->n_after) diag_error(d, s->file, 0, at, "job %s: jobs that wait for others are not played on Ray", name);
+    if (s->approach.lifecycle[k->kind] != LIFE_RAY_TRAIN_V2) {
+        job_error(d, s, j, "job %s: the ray back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
+    } else if (!plan_trains(s, j)) {
+        job_error(d, s, j, "job %s has no process that trains", name);
+        diag_help(d, PLAN_TRAINS_HELP);
+    }
+    if (j->work_ns == TIME_NEVER) job_error(d, s, j, "job %s does not end by itself", name);
+    if (k->n_after) job_error(d, s, j, "job %s: jobs that wait for others are not played on Ray", name);
     if (k->crash_mtbf_ns || k->hang_mtbf_ns || k->job_crash_mtbf_ns)
-        diag_error(d, s->file, 0, at, "job %s: crashes at random are not played on Ray; script them", name);
+        job_error(d, s, j, "job %s: crashes at random are not played on Ray; script them", name);
 }
 
 /* "pod/ID-worker-2": rank 2 of job ID; "job/ID": rank 0, as in the simulator, whose shared clusters have pods of their own. */
@@ -84,7 +86,7 @@ bool ray_check(const struct scenario *s, struct diag *d)
         diag_error(d, s->file, 0, "/approaches", "approach %s: on a live Ray cluster all jobs share it: \"ray_cluster\": \"shared\"", s->approach.name);
     if (s->live->time_scale != 1)
         diag_error(d, s->file, 0, "/live/time_scale", "Ray's own times cannot be scaled: it must be 1");
-    for (size_t i = 0; i < s->n_jobs; i++) check_job(s, i, d);
+    for (size_t i = 0; i < s->n_jobs; i++) check_job(s, &s->jobs[i], d);
     if (s->n_generated) diag_error(d, s->file, 0, "/workload/generate", "the ray back end plays jobs that are listed, not drawn");
     if (s->faults.n_components)
         diag_error(d, s->file, 0, "/faults", "components that fail at random are not played on Ray; script what is to fail");

@@ -54,6 +54,16 @@ refuse 3 "crashes at random" "$out/small.json" --on host -o "$out/run" -a operat
 refuse 3 "parts of GPUs" "$out/small.json" --on host -o "$out/run" -a operator --set /workload/jobs/0/gpus=0.5
 scenario drains "{ \"id\": \"a\", $job }" '{ "at": 1, "target": "node/n-0", "action": "node-drain" }'
 refuse 3 "drains.json:4: /faults/script/0: the host back end cannot play node-drain" "$out/drains.json" --on host -o "$out/run" -a operator
+cat >"$out/head.yaml" <<'YAML'
+
+apiVersion: ray.io/v1
+kind: RayJob
+metadata: { name: alone, annotations: { trainyard/duration: "60" } }
+spec: { rayClusterSpec: { headGroupSpec: { template: { spec: { containers: [ { name: c, image: i } ] } } } } }
+YAML
+scenario alone "" ""
+sed -i 's/"workload"/"objects": [ "head.yaml" ], "workload"/' "$out/alone.json"
+refuse 3 "head.yaml:2: job alone has no process that trains" "$out/alone.json" --on host -o "$out/run" -a actor
 [ ! -e "$out/run" ] || complain "a refused run left something"
 
 # Both ways at once, in two runs side by side.

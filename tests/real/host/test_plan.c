@@ -2,7 +2,7 @@
  *
  * Expected values: the environment by the rules of training-operator 1.9 (input/torch_env.h) with the addresses replaced; counts by
  * hand; every key of "live" is changed in turn and must change what is run (the keys of the simulator are those of
- * tests/sim/test_keys.c).
+ * tests/sim/test_keys.c). Jobs without a process that trains: a Ray cluster's head runs no worker of Ray Train, and 0 replicas are no pods.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -20,6 +20,7 @@
 #include "real/host/host.h"
 #include "real/host/line.h"
 #include "real/host/plan.h"
+#include "real/ray/ray.h"
 
 static const char head[] =
     "{ \"trainyard\": 1, \"name\": \"plan\", \"cluster\": { \"nodes\": [{ \"group\": \"n\", \"count\": 4, \"gpus\": 8 }] },"
@@ -182,9 +183,58 @@ static void lines(void **state)
     assert_string_equal(w.weights, "");
 }
 
+/* Each job on a line of its own, from line 4 on; "trains" is the only one that may be played. */
+static const char idle[] =
+    "{ \"trainyard\": 1, \"name\": \"idle\",\n"
+    "  \"cluster\": { \"nodes\": [{ \"group\": \"n\", \"count\": 2, \"gpus\": 8 }] },\n"
+    "  \"objects\": [\n"
+    "    { \"apiVersion\": \"ray.io/v1\", \"kind\": \"RayJob\", \"metadata\": { \"name\": \"head\", \"annotations\": { \"trainyard/duration\": \"60\" } }, \"spec\": { \"rayClusterSpec\": { \"headGroupSpec\": { \"template\": { \"spec\": { \"containers\": [{ \"name\": \"c\", \"image\": \"i\" }] } } } } } },\n"
+    "    { \"apiVersion\": \"ray.io/v1\", \"kind\": \"RayJob\", \"metadata\": { \"name\": \"group\", \"annotations\": { \"trainyard/duration\": \"60\", \"trainyard/elastic\": \"{ \\\"minReplicas\\\": 1, \\\"maxReplicas\\\": 2 }\" } }, \"spec\": { \"rayClusterSpec\": { \"headGroupSpec\": { \"template\": { \"spec\": { \"containers\": [{ \"name\": \"c\", \"image\": \"i\" }] } } },"
+    "      \"workerGroupSpecs\": [{ \"groupName\": \"w\", \"replicas\": 0, \"minReplicas\": 0, \"maxReplicas\": 0, \"template\": { \"spec\": { \"containers\": [{ \"name\": \"c\", \"image\": \"i\" }] } } }] } } },\n"
+    "    { \"apiVersion\": \"kubeflow.org/v1\", \"kind\": \"PyTorchJob\", \"metadata\": { \"name\": \"torch\", \"annotations\": { \"trainyard/duration\": \"60\" } }, \"spec\": { \"pytorchReplicaSpecs\": { \"Worker\": { \"replicas\": 0, \"template\": { \"spec\": { \"containers\": [{ \"name\": \"pytorch\", \"image\": \"i\" }] } } } } } }\n"
+    "  ], \"workload\": { \"jobs\": [\n"
+    "    { \"id\": \"roles\", \"kind\": \"PyTorchJob\", \"duration\": 60, \"roles\": { \"Worker\": { \"replicas\": 0 } }, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 3 } },\n"
+    "    { \"id\": \"trains\", \"replicas\": 2, \"gpus\": 1, \"duration\": 60 }] },\n"
+    "  \"approaches\": { \"both\": { \"lifecycle\": { \"all\": \"training-operator-v1\", \"RayJob\": \"ray-train-v2\" }, \"admission\": \"none\" },\n"
+    "    \"ray\": { \"lifecycle\": \"ray-train-v2\", \"admission\": \"none\", \"ray_cluster\": \"shared\", \"shared_cluster\": { \"min\": 1, \"max\": 2 } } } }\n";
+
+static void refuses_idle(const char *approach, bool (*check)(const struct scenario *, struct diag *))
+{
+    static const struct { const char *job; int line; } jobs[] = {{"head", 4}, {"group", 5}, {"torch", 6}, {"roles", 8}};
+    struct diag d = {0};
+    struct scenario *s = scenario_parse("idle.json", idle, sizeof idle - 1, approach, &d);
+    diag_print(&d, stderr);
+    assert_non_null(s);
+    diag_free(&d);
+    d = (struct diag){0};
+    assert_false(check(s, &d));
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct str text = {0};
+        size_t at = 0;
+        str_printf(&text, "job %s has no process that trains", jobs[i].job);
+        while (at < d.entries.n && strcmp(d.entries.v[at].text, str_text(&text)) != 0) at++;
+        if (at == d.entries.n) fail_msg("nobody says \"%s\"", str_text(&text));
+        assert_string_equal(d.entries.v[at].file, "idle.json");
+        assert_int_equal(d.entries.v[at].line, jobs[i].line);
+        assert_non_null(d.entries.v[at].help);
+        str_free(&text);
+    }
+    for (size_t i = 0; i < d.entries.n; i++) assert_null(strstr(d.entries.v[i].text, "job trains has no"));
+    scenario_free(s);
+    diag_free(&d);
+}
+
+static void nothing_trains(void **state)
+{
+    (void)state;
+    refuses_idle("both", host_check);
+    refuses_idle("ray", ray_check);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pods_of_the_operator), cmocka_unit_test(scaled),
-                                       cmocka_unit_test(every_key_of_live), cmocka_unit_test(lines)};
+                                       cmocka_unit_test(every_key_of_live), cmocka_unit_test(nothing_trains),
+                                       cmocka_unit_test(lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
