@@ -163,6 +163,7 @@ void host_look_for_end(struct host *h)
 static void let_go(struct host_job *j, bool spare)
 {
     stop_timers(j);
+    job_free_port(j);
     if (!spare) job_kill_all(j);
     for (uint32_t i = 0; i < j->plan.n; i++) {
         if (j->pods[i].process.pid) continue;
@@ -216,7 +217,7 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
 {
     struct host_job *j = &h->jobs[i];
     const struct scenario *s = h->scenario;
-    *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail]};
+    *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail], .port_socket = -1};
     j->life = lives[s->approach.lifecycle[j->detail->kind]];
     plan_make(&h->arena, s, j->spec, &j->plan);
     j->plan.gpus = h->options->gpus;
@@ -343,6 +344,7 @@ static void destroy(struct host *h)
             str_free(&h->jobs[i].pods[k].text);
         }
         free(h->jobs[i].pods);
+        if (h->jobs[i].host) job_free_port(&h->jobs[i]); /* else it was not made */
     }
     free(h->jobs);
     free(h->free_shares);

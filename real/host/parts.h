@@ -89,7 +89,7 @@ struct host_job {
     struct host_pod *pods;    /* plan.n of them */
     uint32_t wanted;          /* the first so many are to run */
     uint32_t world;           /* ranks of the present meeting; 0: it is not over */
-    int port;
+    int port, port_socket;    /* where its ranks meet; bound to it so that nobody else gets it, -1: none */
     uint32_t failures, agent_restarts;
     int64_t step, durable;    /* steps done; step of the last whole checkpoint */
     int64_t admitted_ns, poll_base_ns, group_ns; /* polls go on from then; the present group began then */
@@ -144,7 +144,9 @@ void pods_reap(struct host *);
 void pods_none_left(struct host_job *);  /* of a job that is over or taken back: what follows */
 bool job_has_processes(const struct host_job *);
 void job_kill_all(struct host_job *);
+/* Another one than before, where there was one. */
 void job_new_port(struct host_job *);
+void job_free_port(struct host_job *);
 
 /* ---- queue.c ---- */
 void queue_begin(struct host *);

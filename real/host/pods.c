@@ -40,15 +40,24 @@ static const char *meeting_address(const struct host_job *j, uint32_t node)
     return !address ? "127.0.0.1" : at ? at + 1 : address;
 }
 
-/* A port that nobody has now. On another machine one can only hope. */
+/* A port that nobody has now, nor gets until it is freed: a socket stays bound to it. Beside that one only who asks for this very port with
+ * SO_REUSEADDR may bind, as rank 0 does; the system gives it to nobody who wants any. On another machine one can only hope. */
 void job_new_port(struct host_job *j)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool ok = fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && getsockname(fd, (struct sockaddr *)&a, &n) == 0;
+    bool ok = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0 &&
+              bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && getsockname(fd, (struct sockaddr *)&a, &n) == 0;
+    job_free_port(j);
     j->port = ok ? ntohs(a.sin_port) : 29500;
-    if (fd >= 0) close(fd);
+    j->port_socket = fd;
+}
+
+void job_free_port(struct host_job *j)
+{
+    if (j->port_socket >= 0) close(j->port_socket);
+    j->port_socket = -1;
 }
 
 /* ---- start ---- */
