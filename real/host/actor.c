@@ -182,10 +182,9 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
     else if (all_done(j)) wait_for_end(j);
 }
 
-static bool hang(struct host_job *j, struct host_pod *p)
+static void hang(struct host_job *j, struct host_pod *p)
 {
     notice_after(j, p->stands ? stack_of(j)->ray_health_dropped : stack_of(j)->ray_hang);
-    return true;
 }
 
 /* Pods have come or are too many; or a node is back. */

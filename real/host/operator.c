@@ -150,11 +150,10 @@ static void on_watchdog(void *arg)
     seat_kill(p, WATCHDOG);
 }
 
-static bool hang(struct host_job *j, struct host_pod *p)
+static void hang(struct host_job *j, struct host_pod *p)
 {
     p->is_agent = j->plan.max > 0; /* which outlives the process that hangs */
     host_after(j->host, &p->timer, stack_of(j)->nccl_timeout, on_watchdog, p);
-    return true;
 }
 
 static void on_monitor(void *arg)

@@ -75,7 +75,7 @@ struct host_life {
     void (*started)(struct host_job *);     /* all ranks step; NULL: nothing follows */
     void (*ended)(struct host_job *, struct host_pod *, int code); /* the pod is SEAT_STOPPED */
     void (*resized)(struct host_job *);     /* other pods of it hold GPUs than before; NULL: it has a fixed size */
-    bool (*hang)(struct host_job *, struct host_pod *); /* what follows for the one that hangs */
+    void (*hang)(struct host_job *, struct host_pod *); /* what follows for the one that hangs */
 };
 
 struct host_job {
