@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -229,6 +229,24 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
     return (!file_is_dir(dir) || file_remove_tree(dir, d)) && file_make_dirs(dir, d);
 }
 
+static void on_early_signal(void *arg, int signal)
+{
+    struct host *h = arg;
+    h->result->interrupted |= signal != SIGCHLD;
+}
+
+/* Until it has ended, or the run is to end. */
+static bool wait_there(struct host *h, struct process *p, int *code, char **err)
+{
+    loop_on_signal(h->loop, on_early_signal, h);
+    while (!process_reap(p, code)) {
+        if (h->result->interrupted) process_abandon(p); /* its end comes as SIGCHLD */
+        if (!loop_wait(h->loop, err)) return process_abandon(p), false;
+    }
+    process_close_out(p);
+    return true;
+}
+
 /* On other machines the worker makes it: the same seed gives the same data. */
 static bool make_data_there(struct host *h, const struct live_hosts *o, const char *address)
 {
@@ -241,16 +259,14 @@ static bool make_data_there(struct host *h, const struct live_hosts *o, const ch
     int code = -1;
     char *err = NULL;
     bool ok = process_start(&p, &(struct process_spec){.argv = argv, .env = env, .address = address}, &err);
-    while (ok && !process_reap(&p, &code)) waitid(P_PID, (id_t)p.pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
-    if (ok) process_close_out(&p);
-    if (ok && code != 0) {
+    if (ok && wait_there(h, &p, &code, &err) && code != 0 && !h->result->interrupted) {
         struct str s = {0};
         str_printf(&s, "%s: %s could not make its data in %s (exit %d)", address, o->worker, o->directory, code);
         err = str_take(&s);
     }
     arena_free(&a);
     if (err) h->result->error = err;
-    return !err;
+    return !err && !h->result->interrupted;
 }
 
 static bool make_data(struct host *h, struct diag *d)
@@ -264,16 +280,25 @@ static bool make_data(struct host *h, struct diag *d)
     return true;
 }
 
+static int64_t epoch_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
 static bool prepare(struct host *h, const struct host_options *o)
 {
     struct diag d = {0};
     h->work = o->work ? o->work : arena_printf(&h->arena, "%s/work", o->dir);
+    h->id = arena_printf(&h->arena, "%llx", (unsigned long long)epoch_ns());
     make_nodes(h);
     h->n_jobs = h->scenario->n_jobs;
     h->jobs = xcalloc(h->n_jobs + 1, sizeof *h->jobs);
     bool ok = file_make_dirs(h->work, &d) && make_data(h, &d);
     for (size_t i = 0; i < h->n_jobs && ok; i++) ok = make_job(h, i, &d);
-    if (!ok && !h->result->error) h->result->error = xstrdup(d.entries.n ? d.entries.v[0].text : "the work directory cannot be made");
+    if (!ok && !h->result->error && !h->result->interrupted)
+        h->result->error = xstrdup(d.entries.n ? d.entries.v[0].text : "the work directory cannot be made");
     diag_free(&d);
     return ok;
 }

@@ -19,7 +19,9 @@
  * one, however it dies. SIGINT and SIGTERM end the run as interrupted.
  *
  * Times: all of the scenario's and the run's are live.time_scale times the machine's.
- * Files: DIR is the run; below WORK (DIR/work if NULL) lie the data set, each job's checkpoints and what its processes said.
+ * Files: DIR is the run; below WORK (DIR/work if NULL) lie the data set, each job's checkpoints and what its processes said; on other
+ * machines data and checkpoints below the directory that "live" names. Checkpoints are in JOB/saved-RUN: no run goes on from another's.
+ * When a run begins WORK/JOB is emptied; on other machines nothing is removed, then or at the end.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

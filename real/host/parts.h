@@ -58,6 +58,7 @@ struct host_pod {
     uint32_t restarts, backoff;
     int64_t started_ns;       /* its process */
     struct loop_timer timer;
+    struct loop_timer deaf;   /* armed from SIGKILL on to its end, on another machine */
 };
 
 enum job_stage {
@@ -106,6 +107,7 @@ struct host {
     struct loop *loop;
     struct arena arena;
     const char *work, *data;
+    const char *id;           /* of this run, among all that use the same directories */
     struct host_job *jobs;    /* by index of submission */
     size_t n_jobs;
     int64_t *free_shares;     /* by node */
@@ -133,7 +135,8 @@ void job_take_back(struct host_job *, enum stop_reason);
 /* ---- pods.c ---- */
 /* Rank `rank` of `world` begins in the pod. A failure of the system ends the run. */
 void seat_start(struct host_pod *, uint32_t rank, uint32_t world);
-/* SIGKILL; its end will count as exit with `code` (-1: 137). Without a process nothing happens. */
+/* SIGKILL; its end will count as exit with `code` (-1: 137). Without a process nothing happens. One on another machine that has not
+ * ended 5 s later is given up: the machine cannot be reached. */
 void seat_kill(struct host_pod *, int code);
 void seat_enter(struct host_pod *, enum seat_state);
 /* What the pods that it stands for go through, as run/states.h has it; `b`: docs/run-format.md. Nothing after an end. */

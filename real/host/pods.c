@@ -12,9 +12,10 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "real/host/parts.h"
 
-enum { LONGEST_LINE = 1 << 16 };
+enum { LONGEST_LINE = 1 << 16, DEAF_S = 5 };
 
 /* ---- where ---- */
 
@@ -70,7 +71,7 @@ static bool run_process(struct host_pod *p, struct arena *a, uint32_t rank, uint
     struct host *h = j->host;
     uint32_t node = p->holds.v[0].node, first = j->pods[0].holds.n ? j->pods[0].holds.v[0].node : node;
     const struct live_hosts *o = hosts_of(h, node);
-    const char *saved = arena_printf(a, "%s/%s/saved", o ? o->directory : h->work, j->plan.id);
+    const char *saved = arena_printf(a, "%s/%s/saved-%s", o ? o->directory : h->work, j->plan.id, h->id);
     const char *data = o ? arena_printf(a, "%s/train.data", o->directory) : h->data;
     struct plan_files files = {.worker = o ? o->worker : h->options->worker, .data = data, .saved = saved};
     struct process_spec spec = {
@@ -102,12 +103,21 @@ void seat_start(struct host_pod *p, uint32_t rank, uint32_t world)
     seat_enter(p, SEAT_STARTING);
 }
 
+static void on_deaf(void *arg)
+{
+    struct host_pod *p = arg;
+    host_tell(p->job->host, p->job, "%s: its machine does not answer", p->job->plan.v[p->number].name);
+    process_abandon(&p->process);
+}
+
 void seat_kill(struct host_pod *p, int code)
 {
     loop_disarm(p->job->host->loop, &p->timer);
     if (!p->process.pid) return;
     if (p->told_code < 0) p->told_code = code;
     process_signal(&p->process, SIGKILL);
+    if (p->process.control >= 0 && !p->deaf.place)
+        loop_arm(p->job->host->loop, &p->deaf, loop_now(p->job->host->loop) + seconds(DEAF_S), on_deaf, p);
 }
 
 void job_kill_all(struct host_job *j)
@@ -251,6 +261,7 @@ static void reap(struct host_pod *p)
 {
     int code;
     if (!process_reap(&p->process, &code)) return;
+    loop_disarm(p->job->host->loop, &p->deaf);
     if (p->process.out >= 0) drain(p);
     close_output(p);
     on_ended(p, code);

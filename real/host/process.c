@@ -130,7 +130,8 @@ bool process_start(struct process *p, const struct process_spec *spec, char **er
     *p = (struct process){0, -1, -1};
     if (!spec->address) return start(p, spec, spec->argv, err);
     char *script = remote_script(spec);
-    const char *ssh[] = {"ssh", "-o", "BatchMode=yes", "--", spec->address, script, NULL};
+    const char *ssh[] = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
+                         "--", spec->address, script, NULL};
     bool ok = start(p, spec, ssh, err);
     free(script);
     return ok;
@@ -153,6 +154,11 @@ void process_signal(const struct process *p, int signal)
     memcpy(word, str_text(&s), n);
     if (write(p->control, word, n) < 0) kill(-p->pid, SIGKILL); /* ssh is gone, and with it what it ran */
     str_free(&s);
+}
+
+void process_abandon(const struct process *p)
+{
+    if (p->pid && p->control >= 0) kill(-p->pid, SIGKILL);
 }
 
 void process_close_out(struct process *p)

@@ -8,7 +8,8 @@
  * is what is given and nothing else; its stdout is a pipe, its stderr is appended to a file.
  * There: the child is ssh, which runs a few lines of shell that start the worker, send it each signal whose name comes on
  * stdin, and kill it when stdin ends. So it too dies with its parent, if the connection ends. Keys must be set up: ssh asks
- * for nothing (BatchMode).
+ * for nothing (BatchMode). A machine that does not answer for 10 s when it is called, or for 45 s later, ends ssh (exit 255).
+ * A signal that has been sent there may never arrive: process_abandon ends ssh alone, at once.
  *
  * A process that cannot be started (no such program) is told by process_start.
  *
@@ -37,6 +38,8 @@ struct process {
 bool process_start(struct process *p, const struct process_spec *, char **err);
 /* SIGKILL and SIGSTOP to the process and what it has started, others to it alone; of one that has ended, nothing happens. */
 void process_signal(const struct process *, int signal);
+/* Of a process on another machine: kills ssh. What runs there dies when that machine sees the end of the connection. */
+void process_abandon(const struct process *);
 /* False while it runs. *code: exit code, or 128 + the signal that ended it. Closes nothing but `control`. */
 bool process_reap(struct process *, int *code);
 void process_close_out(struct process *);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # host.sh - trainyard run --on host as people call it: what it refuses, restarts, hangs, resizes, signals, other machines.
 #
-#     tests/house/host.sh TRAINYARD          about 15 s
+#     tests/house/host.sh TRAINYARD          about 35 s
 #
 # Expected values follow from the scenario: a back-off that is asked for lasts at least as long, a time-out comes not before its
 # time, a job falls back to the last whole checkpoint. tests/live/host.sh compares with the simulator.
@@ -185,24 +185,58 @@ for signal in INT TERM KILL KILL; do
 done
 pids=()
 
-# Other machines: a stand-in for ssh, whose machine is a shell of its own with the connection as stdin.
+# Other machines: a stand-in for ssh, whose machine is a shell of its own with the connection as stdin. Where the file `deaf` holds a word,
+# the first command with that word in it goes to a machine that has dropped off the network: nothing comes back, and no signal arrives.
 mkdir "$out/bin" "$out/shared"
 cat >"$out/bin/ssh" <<'STUB'
 #!/bin/sh
-echo "$4" >>"$HOST_TEST_SSH"
-shift 4
+options=
+while [ "$1" != -- ]; do options="$options $1"; shift; done
+echo "$2" >>"$HOST_TEST/machines"
+echo "$options" >>"$HOST_TEST/options"
+shift 2
+if [ -s "$HOST_TEST/deaf" ] && case $* in *"$(cat "$HOST_TEST/deaf")"*) true ;; *) false ;; esac; then
+    rm "$HOST_TEST/deaf"
+    exec sleep 1000
+fi
 exec 3<&0
 setsid sh -c "$*" <&3 3<&- &
 wait $!
 STUB
 chmod +x "$out/bin/ssh"
+over_ssh() { # NAME: far.json, its run, in at most 30 s
+    n=$((n + 1))
+    HOST_TEST=$out PATH="$out/bin:$PATH" timeout 30 "$trainyard" run "$out/far.json" --on host -a operator -o "$out/$1" >/dev/null 2>"$out/stderr"
+}
 scenario far "{ \"id\": \"a\", $job, $saves, \"nodeSelector\": { \"far\": \"yes\" } }" '{ "at": 0.9, "target": "pod/a-worker-0", "action": "container-exit", "code": 7 }' \
     ", \"hosts\": [ { \"group\": \"far\", \"addresses\": [ \"127.0.0.1\", \"me@127.0.0.1\" ], \"worker\": \"$(dirname "$trainyard")/trainyard-worker\", \"directory\": \"$out/shared\" } ]"
+for run in first second; do
+    over_ssh $run || complain "over ssh, $run: exit $?: $(tail -3 "$out/stderr")"
+    grep -q "a-worker-0 ends with 7" "$out/stderr" || complain "over ssh a pod is not killed: $(cat "$out/stderr")"
+    grep -q "succeeded" "$out/$run/jobs.csv" || complain "over ssh the job does not succeed"
+    grep -m 1 "a steps on" "$out/stderr" | grep -q "from step 0$" || complain "over ssh, the $run run: $(grep -m 1 "a steps on" "$out/stderr")"
+done
+[ "$(ls "$out/shared/a" | wc -l)" = 2 ] || complain "two runs have left $(ls "$out/shared/a" | tr '\n' ' ')"
+sort -u "$out/machines" | tr '\n' ' ' | grep -q "127.0.0.1 me@127.0.0.1 " || complain "the machines asked for were $(sort -u "$out/machines" | tr '\n' ' ')"
+for option in BatchMode=yes ConnectTimeout=10 ServerAliveInterval=15 ServerAliveCountMax=3; do
+    grep -qv -e "-o $option\( \|\$\)" "$out/options" && complain "ssh is called with $(grep -v -e "$option" "$out/options" | head -1)"
+done
+# What does not answer SIGKILL is given up 5 s later and the pod restarted; a run that waits for the data of such a machine can be ended.
+echo "RANK=1" >"$out/deaf"
+over_ssh silent || complain "with a deaf machine: exit $?: $(tail -3 "$out/stderr")"
+grep -q "a-worker-0: its machine does not answer" "$out/stderr" && grep -q "a-worker-0 ends with 7" "$out/stderr" ||
+    complain "with a deaf machine: $(cat "$out/stderr")"
+echo "--make-data" >"$out/deaf"
 n=$((n + 1))
-HOST_TEST_SSH="$out/ssh.log" PATH="$out/bin:$PATH" "$trainyard" run "$out/far.json" --on host -a operator -o "$out/far" >/dev/null 2>"$out/stderr" ||
-    complain "over ssh: exit $?: $(tail -3 "$out/stderr")"
-grep -q "a-worker-0 ends with 7" "$out/stderr" || complain "over ssh a pod is not killed: $(cat "$out/stderr")"
-grep -q "succeeded" "$out/far/jobs.csv" || complain "over ssh the job does not succeed"
-sort -u "$out/ssh.log" | tr '\n' ' ' | grep -q "127.0.0.1 me@127.0.0.1 " || complain "the machines asked for were $(sort -u "$out/ssh.log" | tr '\n' ' ')"
+HOST_TEST=$out PATH="$out/bin:$PATH" "$trainyard" run "$out/far.json" --on host -a operator -o "$out/early" >/dev/null 2>"$out/stderr" &
+pids=($!)
+for ((k = 0; k < 200; k++)); do [ -e "$out/deaf" ] || break; sleep 0.05; done
+kill -TERM "${pids[0]}"
+for ((k = 0; k < 100; k++)); do kill -0 "${pids[0]}" 2>/dev/null || break; sleep 0.05; done
+kill -KILL "${pids[0]}" 2>/dev/null
+wait "${pids[0]}" 2>/dev/null
+got=$?
+pids=()
+[ $got = 130 ] || complain "a run that waits for data ends with $got on SIGTERM: $(cat "$out/stderr")"
 [ $bad = 0 ] && echo "host: $n runs are refused, played, stopped as they should"
 exit $bad
