@@ -22,6 +22,7 @@ struct ray_client {
     CURL *curl;
     char *address, *token;
     const volatile int *stop;
+    bool answered;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -148,18 +149,27 @@ static void rest(const struct ray_client *c, long ms)
     for (long slept = 0; slept < ms && !stopped(c); slept += 50) nanosleep(&(struct timespec){0, 50000000}, NULL);
 }
 
+/* As often as it may help. False: the answer is no 2xx, or there is none. */
+static bool exchange(struct ray_client *c, const char *method, const char *path, const char *body, struct answer *a)
+{
+    long waited = 0;
+    for (long pause = FIRST_PAUSE_MS;; pause = pause * 2 < LAST_PAUSE_MS ? pause * 2 : LAST_PAUSE_MS) {
+        send_once(c, method, path, body, a);
+        if (!may_help(a) || stopped(c) || (waited += pause) > PATIENCE_MS) break;
+        rest(c, pause);
+    }
+    c->answered = a->transport == CURLE_OK;
+    return c->answered && a->code >= 200 && a->code <= 299;
+}
+
+bool ray_answered(const struct ray_client *c) { return c->answered; }
+
 /* The parsed answer of a 2xx; NULL: reported. */
 static cJSON *call(struct ray_client *c, const char *method, const char *path, const char *body, struct diag *d)
 {
     struct answer a = {0};
     cJSON *json = NULL;
-    long waited = 0;
-    for (long pause = FIRST_PAUSE_MS;; pause = pause * 2 < LAST_PAUSE_MS ? pause * 2 : LAST_PAUSE_MS) {
-        send_once(c, method, path, body, &a);
-        if (!may_help(&a) || stopped(c) || (waited += pause) > PATIENCE_MS) break;
-        rest(c, pause);
-    }
-    if (a.transport != CURLE_OK || a.code < 200 || a.code > 299) {
+    if (!exchange(c, method, path, body, &a)) {
         report(c, method, path, &a, d);
     } else if (!(json = cJSON_ParseWithLength(str_text(&a.body), a.body.n))) {
         diag_error(d, c->address, 0, NULL, "%s %s: the answer is no JSON", method, path);
@@ -178,11 +188,10 @@ static char *path_of(const char *id, const char *what)
     return str_take(&s);
 }
 
-bool ray_submit(struct ray_client *c, const char *id, const char *entrypoint, const struct ray_variable *v, size_t n, struct diag *d)
+static void write_submission(struct str *body, const char *id, const char *entrypoint, const struct ray_variable *v, size_t n)
 {
-    struct str body = {0};
     struct json_writer w;
-    json_write_begin(&w, &body);
+    json_write_begin(&w, body);
     json_write_object(&w);
     json_write_key(&w, "entrypoint");
     json_write_string(&w, entrypoint);
@@ -199,10 +208,28 @@ bool ray_submit(struct ray_client *c, const char *id, const char *entrypoint, co
     json_write_end(&w);
     json_write_end(&w);
     json_write_end(&w);
-    cJSON *answer = call(c, "POST", "/api/jobs/", str_text(&body), d);
+}
+
+static bool is_there(struct ray_client *c, const char *id)
+{
+    struct answer a = {0};
+    char *path = path_of(id, "");
+    bool ok = exchange(c, "GET", path, NULL, &a);
+    free(path);
+    str_free(&a.body);
+    return ok;
+}
+
+bool ray_submit(struct ray_client *c, const char *id, const char *entrypoint, const struct ray_variable *v, size_t n, struct diag *d)
+{
+    struct str body = {0};
+    struct answer a = {0};
+    write_submission(&body, id, entrypoint, v, n);
+    bool ok = exchange(c, "POST", "/api/jobs/", str_text(&body), &a) || (c->answered && is_there(c, id));
+    if (!ok) report(c, "POST", "/api/jobs/", &a, d);
     str_free(&body);
-    cJSON_Delete(answer);
-    return answer != NULL;
+    str_free(&a.body);
+    return ok;
 }
 
 bool ray_job_status(struct ray_client *c, const char *id, enum ray_status *status, struct diag *d)

@@ -8,7 +8,8 @@
  * A call whose connection breaks or cannot be made, or that is answered 502, 503, 504 or with "No available agent", is tried again for 30 s, with a
  * pause of 0.2 s that doubles up to 5 s, or until *stop is set. Other failures are entries of the diag: file = address, text
  * = verb, path, HTTP code and what the server said (its first line). A submission id that is there already is answered 500
- * by Ray 2.60: ids must be new.
+ * by Ray 2.60: ids must be new. When a submission fails the head is asked for the job: one that is there was accepted by a call whose
+ * answer was lost.
  * Token: of `ray get-auth-token`, sent as a bearer; NULL: none. One thread. Answers above RAY_ANSWER_MAX bytes are an error.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -43,6 +44,8 @@ bool ray_job_status(struct ray_client *, const char *id, enum ray_status *, stru
 /* All of its output so far, in place of what `out` has. */
 bool ray_job_logs(struct ray_client *, const char *id, struct str *out, struct diag *);
 bool ray_job_stop(struct ray_client *, const char *id, struct diag *);
+/* Whether the last call has got an answer, be it an error. */
+bool ray_answered(const struct ray_client *);
 /* Nodes that are alive, by address. */
 bool ray_nodes_list(struct ray_client *, struct ray_nodes *, struct diag *);
 

@@ -12,7 +12,10 @@ does and what the ranks' programs say:
     {"time_s": ..., "placed": 2, "world": 4, "nodes": ["10.0.0.1", ...]}  the placement group of worker group 2: address a bundle
     {"time_s": ..., "group": 2, "world": 4, "nodes": ["10.0.0.1", ...]}   the worker group is there: number, address a rank
     {"time_s": ..., "fault": "crash", "rank": 1}                          a fault of the scenario
-    {"group": 2, "rank": 0, "line": {...}}                               a line of a rank's log (real/worker/steplog.h)
+    {"group": 2, "rank": 0, "line": {...}}                               a line of a rank's log (real/worker/steplog.h), but for steps
+    {"time_s": ..., "group": 2, "first": 4, "next": 9, "compute_s": ...}  steps 4 to 8, the last of which ended then: sums of their parts
+
+Ray serves a job's output whole, at each look, so it must stay small however many steps there are: see Printer.
 
 All Python of Trainyard is here. Needs ray[train] 2.50 or later, and the worker program under the same path on all nodes.
 
@@ -37,6 +40,8 @@ from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 PR_SET_PDEATHSIG = 1
+STEPS_S, STEPS_SHARE = 1.0, 1e-4  # how long steps wait to be told together: at the least, and as a share of the job's age
+PARTS = ("data_s", "compute_s", "communication_s", "checkpoint_s")
 
 
 @ray.remote(num_cpus=0)
@@ -176,13 +181,54 @@ def train(job):
         raise RuntimeError("rank %d of %d: %s ended with %d" % (rank, world, job["command"][0], code))
 
 
+class Printer:
+    """Prints the job's lines in their order; of steps that follow each other, with no other line between, one line with their sums.
+
+    A sum is printed no later than a second after its first step has come, or a ten-thousandth of the job's age where that is more. So
+    steps print at most 10,000 lines until the job is three hours old, and as many again each time it is e times older.
+    """
+
+    def __init__(self, clock=time.monotonic):
+        self.clock, self.begin, self.steps, self.since = clock, clock(), None, None
+
+    def take(self, line):
+        said = line.get("line", {})
+        if said.get("event") != "step":
+            self.tell_steps()
+            self.print(line)
+            return
+        if self.steps and (self.steps["group"], self.steps["next"]) != (line["group"], said["step"]):
+            self.tell_steps()
+        if not self.steps:
+            self.since = self.clock()
+            self.steps = {"group": line["group"], "first": said["step"], **dict.fromkeys(PARTS, 0.0)}
+        self.steps.update(time_s=said["time_s"], next=said["step"] + 1)
+        for part in PARTS:
+            self.steps[part] = round(self.steps[part] + said.get(part, 0.0), 9)
+
+    def tell_old_steps(self):
+        now = self.clock()
+        if self.steps and now - self.since >= max(STEPS_S, STEPS_SHARE * (now - self.begin)):
+            self.tell_steps()
+
+    def tell_steps(self):
+        if self.steps:
+            self.print(self.steps)
+        self.steps = None
+
+    def print(self, line):
+        print("trainyard " + json.dumps(line), flush=True)
+
+
 def pass_on(desk, stop):
     """Prints what is left at the desk, a few times a second, and what came last."""
-    last = False
+    printer, last = Printer(), False
     while not last:
         last = stop.wait(0.2)
         for line in ray.get(desk.take.remote()):
-            print("trainyard " + json.dumps(line), flush=True)
+            printer.take(line)
+        printer.tell_old_steps()
+    printer.tell_steps()
 
 
 def main():

@@ -115,14 +115,15 @@ static void on_start(struct ray_play *p, struct ray_job *j, const struct worker_
     tell(p, j, "steps on %u ranks from step %lld", j->world, (long long)j->step);
 }
 
-static void on_step(struct ray_play *p, struct ray_job *j, const struct worker_line *w)
+static void on_steps(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
 {
-    if (w->rank != 0 || w->step < 0 || !live_steps_now(p->run, j->index)) return;
-    j->step = w->step + 1;
-    j->last_ns = w->time_ns - p->begin_ns;
-    live_stepped(p->run, j->index, &(struct live_steps){.first = w->step, .next = w->step + 1, .compute_ns = w->compute_ns,
-                                                        .communication_ns = w->communication_ns, .data_ns = w->data_ns,
-                                                        .checkpoint_ns = w->checkpoint_ns});
+    const struct ray_steps *s = &l->steps;
+    if (l->group != j->group || !live_steps_now(p->run, j->index)) return;
+    j->step = s->next;
+    j->last_ns = l->time_ns - p->begin_ns;
+    live_stepped(p->run, j->index, &(struct live_steps){.first = s->first, .next = s->next, .compute_ns = s->compute_ns,
+                                                        .communication_ns = s->communication_ns, .data_ns = s->data_ns,
+                                                        .checkpoint_ns = s->checkpoint_ns});
 }
 
 static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line *l)
@@ -132,7 +133,6 @@ static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line
     switch (w->event) {
     case WORKER_MET: on_met(p, j); break;
     case WORKER_START: on_start(p, j, w); break;
-    case WORKER_STEP: on_step(p, j, w); break;
     case WORKER_SAVE: live_checkpoint(p->run, j->index, SAVE_BEGINS, w->step); break;
     case WORKER_CHECKPOINT:
         if (w->ok) j->durable = w->step;
@@ -142,6 +142,7 @@ static void on_said(struct ray_play *p, struct ray_job *j, const struct ray_line
         if (w->end == END_DONE && ++j->ends == j->world) live_paused(p->run, j->index, ACT_IDLE_POD, WAIT_CONTROL_PLANE);
         break;
     case WORKER_JOIN:
+    case WORKER_STEP: /* told in sums */
     case N_WORKER_EVENTS: break;
     }
 }
@@ -235,5 +236,6 @@ void ray_job_line(struct ray_play *p, struct ray_job *j, const struct ray_line *
     case RAY_GROUP: on_group(p, j, l); break;
     case RAY_FAULT: on_fault(p, j, l); break;
     case RAY_RANK: on_said(p, j, l); break;
+    case RAY_STEPS: on_steps(p, j, l); break;
     }
 }

@@ -14,6 +14,7 @@
 
 #define MARK         "trainyard "
 #define MOST_SECONDS 9e9
+#define MOST_WHOLE   9e15
 
 static bool number(const cJSON *o, const char *key, double most, double *out)
 {
@@ -31,13 +32,15 @@ static bool whole(const cJSON *o, const char *key, double most, int64_t *out)
     return true;
 }
 
-static bool read_time(const cJSON *o, struct ray_line *l)
+static bool read_seconds(const cJSON *o, const char *key, int64_t *ns)
 {
     double s;
-    if (!number(o, "time_s", MOST_SECONDS, &s)) return false;
-    l->time_ns = (int64_t)(s * (double)NS_PER_S);
+    if (!number(o, key, MOST_SECONDS, &s)) return false;
+    *ns = (int64_t)(s * (double)NS_PER_S);
     return true;
 }
+
+static bool read_time(const cJSON *o, struct ray_line *l) { return read_seconds(o, "time_s", &l->time_ns); }
 
 static bool read_state(const cJSON *o, const char *word, struct ray_line *l)
 {
@@ -69,7 +72,17 @@ static bool read_rank(const cJSON *o, const cJSON *said, struct ray_line *l)
     bool ok = text && worker_line_read(text, strlen(text), &l->said);
     cJSON_free(text);
     l->time_ns = l->said.time_ns;
-    return ok && whole(o, "group", 1e9, &l->group) && whole(o, "rank", RAY_MOST_RANKS - 1, &l->rank);
+    return ok && l->said.event != WORKER_STEP && whole(o, "group", 1e9, &l->group) && whole(o, "rank", RAY_MOST_RANKS - 1, &l->rank);
+}
+
+static bool read_steps(const cJSON *o, struct ray_line *l)
+{
+    struct ray_steps *s = &l->steps;
+    l->kind = RAY_STEPS;
+    return read_time(o, l) && whole(o, "group", 1e9, &l->group) && whole(o, "first", MOST_WHOLE, &s->first) &&
+           whole(o, "next", MOST_WHOLE, &s->next) && s->next > s->first && read_seconds(o, "data_s", &s->data_ns) &&
+           read_seconds(o, "compute_s", &s->compute_ns) && read_seconds(o, "communication_s", &s->communication_ns) &&
+           read_seconds(o, "checkpoint_s", &s->checkpoint_ns);
 }
 
 static bool read_fault(const cJSON *o, const char *what, struct ray_line *l)
@@ -86,6 +99,7 @@ static bool read_line(const cJSON *o, struct ray_line *l)
     if (state) return read_state(o, state, l);
     if (fault) return read_fault(o, fault, l);
     if (said) return read_rank(o, said, l);
+    if (json_member(o, "next")) return read_steps(o, l);
     l->kind = json_member(o, "placed") ? RAY_PLACED : RAY_GROUP;
     return read_group(o, l->kind == RAY_PLACED ? "placed" : "group", l);
 }

@@ -130,8 +130,9 @@ bool ray_nodes_act(struct ray_play *p, int64_t now_ns, struct diag *d)
     for (; ok && p->n_acted < f->n_script && f->script[p->n_acted].at_ns <= now_ns; p->n_acted++) {
         size_t node;
         if (!ray_node_target(p->scenario, &f->script[p->n_acted], &node)) continue;
+        ok = ray_follow(p, d);
         live_at(p->run, now_ns);
-        ok = act(p, &f->script[p->n_acted], node, d);
+        ok = ok && act(p, &f->script[p->n_acted], node, d);
     }
     return ok;
 }
@@ -154,7 +155,7 @@ bool ray_nodes_look(struct ray_play *p, int64_t now_ns, struct diag *d)
     bool ok = ray_nodes_list(p->client, &alive, d);
     for (size_t i = 0; ok && i < p->nodes.list.n; i++) {
         bool there = is_alive(&alive, p->nodes.list.v[i].address, p->places[i].lost_ms);
-        if (there != p->places[i].gone) continue;
+        if (there != p->places[i].gone || !(ok = ray_follow(p, d))) continue;
         live_at(p->run, now_ns); /* else not: what comes late is dated back, and no further than what has been told */
         if (there) come_back(p, i);
         else lose(p, i, true);

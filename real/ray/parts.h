@@ -51,10 +51,13 @@ struct ray_play {
     struct ray_job *jobs;
     size_t n_jobs;
     int64_t begin_ns;            /* since the epoch: time 0 of the run */
+    int64_t next_look_ns;        /* when what jobs say is read again, at the earliest */
     const char *data, *work;
     struct ray_result *result;
 };
 
+/* Reads what all jobs have said until now. To be called before anything is told as of now: the run's clock does not go back. */
+bool ray_follow(struct ray_play *, struct diag *);
 /* What the line says has happened: moves the job and the run on. */
 void ray_job_line(struct ray_play *, struct ray_job *, const struct ray_line *);
 /* What runs on the scenario's node is gone. */

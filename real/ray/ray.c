@@ -17,7 +17,8 @@
 #include "real/worker/dataset.h"
 
 #define NOISE 0.5 /* of the data set: clouds that overlap a little */
-enum { LOOK_MS = 200, STATUS_LOOKS = 10 };
+/* The head sends all that a job has said at each look: over all jobs no more than so much a second, on the average. */
+enum { LOOK_MS = 200, STATUS_LOOKS = 10, LOOK_BYTES_PER_S = 4000000 };
 
 static int64_t epoch_ns(void)
 {
@@ -149,7 +150,7 @@ static void write_faults(const struct ray_play *p, const struct ray_job *j, stru
 static void write_command(struct ray_play *p, struct ray_job *j, struct json_writer *w)
 {
     struct plan_files files = {.worker = p->options->worker, .data = p->data,
-                               .saved = arena_printf(&p->arena, "%s/%s", p->work, j->plan.id)};
+                               .saved = arena_printf(&p->arena, "%s/%s/%s", p->work, j->plan.id, j->id)};
     const char *const *argv = plan_command(&p->arena, p->scenario, &p->scenario->jobs[j->index], &j->plan, &files);
     json_write_key(w, "command");
     json_write_array(w);
@@ -207,7 +208,7 @@ static bool submit(struct ray_play *p, struct ray_job *j, struct diag *d)
 
 /* ---- following ---- */
 
-/* Whole lines of its output behind what was taken before. */
+/* Whole lines of its output behind what was taken before. `text` holds all of it then. */
 static bool look(struct ray_play *p, struct ray_job *j, struct str *text, struct ray_line *line, struct diag *d)
 {
     if (!ray_job_logs(p->client, j->id, text, d)) return false;
@@ -219,6 +220,23 @@ static bool look(struct ray_play *p, struct ray_job *j, struct str *text, struct
     return true;
 }
 
+bool ray_follow(struct ray_play *p, struct diag *d)
+{
+    struct str text = {0};
+    struct ray_line *line = xcalloc(1, sizeof *line);
+    size_t bytes = 0;
+    bool ok = true;
+    for (size_t i = 0; i < p->n_jobs && ok; i++) {
+        if (p->jobs[i].stage != RAY_OPEN) continue;
+        ok = look(p, &p->jobs[i], &text, line, d);
+        bytes += text.n;
+    }
+    p->next_look_ns = now(p) + (int64_t)(bytes * 1000 / LOOK_BYTES_PER_S) * NS_PER_MS;
+    free(line);
+    str_free(&text);
+    return ok;
+}
+
 /* A job may end without that its driver says so: its process is killed, or cannot begin. */
 static bool look_at_status(struct ray_play *p, struct ray_job *j, struct diag *d)
 {
@@ -226,31 +244,26 @@ static bool look_at_status(struct ray_play *p, struct ray_job *j, struct diag *d
     if (j->stage != RAY_OPEN) return true;
     if (!ray_job_status(p->client, j->id, &s, d)) return false;
     if (s == RAY_PENDING || s == RAY_RUNNING) return true;
+    if (!ray_follow(p, d)) return false;
+    if (j->stage != RAY_OPEN) return true; /* it had said so */
     live_at(p->run, now(p));
     ray_job_over(p, j, s == RAY_SUCCEEDED ? JOB_SUCCEEDED : s == RAY_FAILED ? JOB_FAILED : JOB_CANCELLED);
     return true;
 }
 
-static bool follow(struct ray_play *p, unsigned looks, struct diag *d)
+static bool look_at_all(struct ray_play *p, struct diag *d)
 {
-    struct str text = {0};
-    struct ray_line *line = xcalloc(1, sizeof *line);
-    bool ok = true;
-    for (size_t i = 0; i < p->n_jobs && ok; i++) {
-        struct ray_job *j = &p->jobs[i];
-        if (j->stage == RAY_OPEN) ok = look(p, j, &text, line, d);
-        if (ok && looks % STATUS_LOOKS == 0) ok = look_at_status(p, j, d);
-    }
-    free(line);
-    str_free(&text);
-    return ok;
+    for (size_t i = 0; i < p->n_jobs; i++)
+        if (!look_at_status(p, &p->jobs[i], d)) return false;
+    return ray_nodes_look(p, now(p), d);
 }
 
 static bool submit_due(struct ray_play *p, struct diag *d)
 {
-    for (size_t i = 0; i < p->n_jobs; i++)
-        if (p->jobs[i].stage == RAY_FUTURE && p->scenario->jobs[i].submit_ns <= now(p) && !submit(p, &p->jobs[i], d)) return false;
-    return true;
+    bool ok = true;
+    for (size_t i = 0; i < p->n_jobs && ok; i++)
+        if (p->jobs[i].stage == RAY_FUTURE && p->scenario->jobs[i].submit_ns <= now(p)) ok = ray_follow(p, d) && submit(p, &p->jobs[i], d);
+    return ok;
 }
 
 static bool all_over(const struct ray_play *p)
@@ -265,8 +278,8 @@ static bool play(struct ray_play *p, struct diag *d)
     int64_t horizon = p->scenario->run.horizon_ns;
     bool ok = true;
     for (unsigned looks = 1; ok && !all_over(p) && !stopped(p) && now(p) < horizon; looks++) {
-        ok = submit_due(p, d) && ray_nodes_act(p, now(p), d) && follow(p, looks, d);
-        if (ok && looks % STATUS_LOOKS == 0) ok = ray_nodes_look(p, now(p), d);
+        ok = submit_due(p, d) && ray_nodes_act(p, now(p), d) && (now(p) < p->next_look_ns || ray_follow(p, d));
+        if (ok && looks % STATUS_LOOKS == 0) ok = look_at_all(p, d);
         if (ok && !live_flush(p->run)) {
             diag_error(d, p->options->dir, 0, NULL, "the run cannot be written");
             ok = false;
@@ -300,21 +313,22 @@ static bool make_files(struct ray_play *p, struct diag *d)
     free(here);
     p->data = arena_printf(&p->arena, "%s/train.data", p->work);
     bool ok = file_make_dirs(p->work, d) && dataset_generate(p->data, (struct dataset_shape){l->samples, l->features, l->classes}, NOISE, 1, d);
-    for (size_t i = 0; i < p->n_jobs && ok; i++) { /* a run that is replaced leaves no checkpoints to go on from */
+    for (size_t i = 0; i < p->n_jobs && ok; i++) { /* what an earlier run has saved; a job of it that still runs saves elsewhere */
         const char *saved = arena_printf(&p->arena, "%s/%s", p->work, p->jobs[i].plan.id);
         ok = file_remove_tree(saved, d) && file_make_dirs(saved, d);
     }
     return ok;
 }
 
-/* Jobs of this run that are left are stopped; that this fails is told, and the run ends all the same. */
+/* Jobs of this run that are left are stopped; that this fails is told, and the run ends all the same. Only a head that does not answer at
+ * all is not asked again: each call is as patient as the one before. */
 static void stop_rest(struct ray_play *p, struct diag *d)
 {
     struct ray_client *c = NULL;
     for (size_t i = 0; i < p->n_jobs; i++) {
         if (p->jobs[i].stage != RAY_OPEN) continue;
         if (!c) c = ray_client_create(p->options->address, p->options->token, NULL);
-        if (!ray_job_stop(c, p->jobs[i].id, d)) break;
+        if (!ray_job_stop(c, p->jobs[i].id, d) && !ray_answered(c)) break;
     }
     ray_client_free(c);
 }

@@ -23,7 +23,13 @@
  * count for nothing. The loss of a node that no script announces is seen when the head knows of it (it is asked every 2 s),
  * and what that does to a job when Ray Train's controller sees it.
  *
- * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program.
+ * What jobs say is read five times a second while it is short, and less often as it grows (4 MB/s in all); before anything else
+ * is told. Steps are told in sums (driver.py), so that what the driver holds back at a stop is a second of steps at the most, or a
+ * ten-thousandth of the job's age.
+ *
+ * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program. Checkpoints are in
+ * JOB/SUBMISSION, of its own for each run; what earlier runs have left in `work`/JOB is removed here when a run begins, on nodes with
+ * disks of their own it stays.
  * Interrupted (*stop set), or on an error, the jobs of this run are stopped; killed, they go on and end by themselves.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later

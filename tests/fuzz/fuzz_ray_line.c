@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     bool group = l.kind == RAY_GROUP || l.kind == RAY_PLACED;
     if (group) assert(l.n_nodes == l.world && l.n_nodes > 0 && l.n_nodes <= RAY_MOST_RANKS);
     if (l.kind == RAY_RANK) assert(l.rank >= 0 && l.rank < RAY_MOST_RANKS);
+    if (l.kind == RAY_STEPS) assert(l.steps.first >= 0 && l.steps.next > l.steps.first && l.steps.compute_ns >= 0);
     for (uint32_t i = 0; group && i < l.n_nodes; i++) assert(memchr(l.nodes[i], 0, RAY_ADDRESS));
     return 0;
 }
