@@ -26,10 +26,10 @@ int import_cluster(const char *kubeconfig, const char *context, const char *outp
     struct str json = {0}, notes = {0};
     struct k8s_access *access = k8s_access_read(kubeconfig, context, &d);
     if (!access) return command_diag(&d);
-    bool ok = k8s_import(access, command_catch_signals(), &json, &notes, &d);
+    bool ok = k8s_import(access, command_catch_signals(), &json, &notes, &d), interrupted = !ok && diag_errors(&d) == 0;
     diag_print(&d, stderr);
     diag_free(&d);
-    int code = ok ? write_checked(output, &json, &notes) : EXIT_IO;
+    int code = ok ? write_checked(output, &json, &notes) : interrupted ? EXIT_INTERRUPTED : EXIT_IO;
     k8s_access_free(access);
     str_free(&json);
     str_free(&notes);

@@ -8,12 +8,13 @@
 #include "cli/run_live.h"
 #include "real/kubernetes/run.h"
 
-/* Errors of the cluster are no errors of the input. */
+/* Errors of the cluster are no errors of the input. What fails without one was interrupted. */
 static int end_with(bool ok, struct diag *d)
 {
+    bool interrupted = !ok && diag_errors(d) == 0;
     diag_print(d, stderr);
     diag_free(d);
-    return ok ? EXIT_OK : EXIT_IO;
+    return ok ? EXIT_OK : interrupted ? EXIT_INTERRUPTED : EXIT_IO;
 }
 
 static int play(const struct runs_plan *p, const struct kubernetes_options *k, bool quiet, const struct k8s_access *access, struct runs *r)

@@ -2,7 +2,10 @@
  *
  * Playable is what an owner of jobs and queues can do. What machines do (a node is lost, a container exits, a process hangs)
  * is no call that an API server takes from a client, and changes of nodes or links would reach beyond the run: both are
- * refused by name before anything starts.
+ * refused by name before anything starts, and so is what is done to queues by a run that makes none.
+ *
+ * Nothing is written but to the run's own: objects are read first, and changed only when they carry its label and are still what was
+ * read (resourceVersion); deletions and evictions name the UID that was seen. What has gone meanwhile is passed over.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -12,8 +15,11 @@
 #include "base/str.h"
 #include "real/kubernetes/observe.h"
 
-struct target { struct seen_job *job; struct seen_pod *pod; const char *queue; };
-typedef enum k8s_result (*act)(struct k8s_run *, const struct target *, const struct script_action *);
+/* item: of the job, or the queue */
+struct target { const struct seen_job *job; const struct seen_pod *pod; const struct manifest_item *item; };
+typedef enum k8s_result (*play_fn)(struct k8s_run *, const struct target *, const struct script_action *);
+/* False: there is nothing in the object that it could change. */
+typedef bool (*edit_fn)(cJSON *object, const struct script_action *);
 
 /* ---- finding ---- */
 
@@ -39,7 +45,15 @@ static struct seen_pod *find_pod(struct k8s_run *r, const char *name)
     return best;
 }
 
-/* ---- doing ---- */
+/* A queue of the run's own: the cluster may have one of any other name. */
+static const struct manifest_item *find_queue(const struct k8s_run *r, const char *name)
+{
+    for (size_t i = 0; i < r->set.n; i++)
+        if (strcmp(r->set.v[i].kind, "ClusterQueue") == 0 && strcmp(r->set.v[i].name, name) == 0) return &r->set.v[i];
+    return NULL;
+}
+
+/* ---- deleting ---- */
 
 static enum k8s_result delete_pod(struct k8s_run *r, const struct target *t, const struct script_action *a)
 {
@@ -49,44 +63,34 @@ static enum k8s_result delete_pod(struct k8s_run *r, const struct target *t, con
 static enum k8s_result evict_pod(struct k8s_run *r, const struct target *t, const struct script_action *a)
 {
     (void)a;
-    return k8s_evict(r->client, t->pod->ns, t->pod->name, r->d);
+    return k8s_evict(r->client, t->pod->ns, t->pod->name, t->pod->uid, r->d);
 }
 
 static enum k8s_result delete_job(struct k8s_run *r, const struct target *t, const struct script_action *a)
 {
     (void)a;
-    const struct manifest_item *i = t->job->item;
-    return k8s_delete(r->client, k8s_resource_of(i->api_version, i->kind), i->ns, i->name, (struct k8s_deletion){ 0 }, r->d);
+    return k8s_delete(r->client, k8s_resource_of(t->item->api_version, t->item->kind), t->item->ns, t->item->name,
+                      (struct k8s_deletion){ .uid = t->job->uid }, r->d);
 }
 
-/* An object with nothing but its identity, to be applied with one field more. */
-static cJSON *fields_of(const char *api, const char *kind, const char *ns, const char *name, cJSON **spec)
+/* ---- changing ---- */
+
+static bool set_item(cJSON *o, const char *key, cJSON *item)
 {
-    cJSON *o = cJSON_CreateObject(), *meta;
-    cJSON_AddStringToObject(o, "apiVersion", api);
-    cJSON_AddStringToObject(o, "kind", kind);
-    meta = cJSON_AddObjectToObject(o, "metadata");
-    cJSON_AddStringToObject(meta, "name", name);
-    if (ns) cJSON_AddStringToObject(meta, "namespace", ns);
-    *spec = cJSON_AddObjectToObject(o, "spec");
-    return o;
+    cJSON_DeleteItemFromObjectCaseSensitive(o, key);
+    return cJSON_AddItemToObject(o, key, item);
 }
 
-static enum k8s_result suspend_job(struct k8s_run *r, const struct target *t, const struct script_action *a)
+static bool suspend(cJSON *o, const struct script_action *a)
 {
-    const struct manifest_item *i = t->job->item;
-    cJSON *spec, *o = fields_of(i->api_version, i->kind, i->ns, i->name, &spec);
-    if (strcmp(i->kind, "PyTorchJob") == 0) spec = cJSON_AddObjectToObject(spec, "runPolicy");
-    cJSON_AddBoolToObject(spec, "suspend", a->action == DO_SUSPEND);
-    enum k8s_result result = k8s_apply(r->client, o, r->d);
-    cJSON_Delete(o);
-    return result;
+    cJSON *spec = k8s_object_at(o, "spec");
+    if (strcmp(k8s_text(o, "kind"), "PyTorchJob") == 0) spec = k8s_object_at(spec, "runPolicy");
+    return set_item(spec, "suspend", cJSON_CreateBool(a->action == DO_SUSPEND));
 }
 
 static bool set_number(cJSON *o, const char *key, int64_t x)
 {
-    if (o) cJSON_DeleteItemFromObjectCaseSensitive(o, key);
-    return o && cJSON_AddNumberToObject(o, key, (double)x);
+    return o && set_item(o, key, cJSON_CreateNumber((double)x));
 }
 
 /* The group's bounds make room: KubeRay would keep within them. */
@@ -98,9 +102,8 @@ static bool set_group(cJSON *group, int64_t n)
     return set_number(group, "replicas", n);
 }
 
-static bool scale(cJSON *o, void *arg)
+static bool scale(cJSON *o, const struct script_action *a)
 {
-    const struct script_action *a = arg;
     cJSON *spec = cJSON_GetObjectItemCaseSensitive(o, "spec");
     cJSON *types = cJSON_GetObjectItemCaseSensitive(spec, "pytorchReplicaSpecs");
     cJSON *ray = cJSON_GetObjectItemCaseSensitive(spec, "rayClusterSpec");
@@ -110,30 +113,17 @@ static bool scale(cJSON *o, void *arg)
     return set_number(spec, "parallelism", a->value);
 }
 
-static enum k8s_result scale_job(struct k8s_run *r, const struct target *t, const struct script_action *a)
+static bool touch(cJSON *o, const struct script_action *a)
 {
-    const struct manifest_item *i = t->job->item;
-    struct script_action copy = *a;
-    return k8s_update(r->client, k8s_resource_of(i->api_version, i->kind), i->ns, i->name, scale, &copy, r->d);
-}
-
-static enum k8s_result touch_job(struct k8s_run *r, const struct target *t, const struct script_action *a)
-{
-    const struct manifest_item *i = t->job->item;
-    cJSON *spec, *o = fields_of(i->api_version, i->kind, i->ns, i->name, &spec);
     struct str when = { 0 };
-    cJSON_DeleteItemFromObjectCaseSensitive(o, "spec");
     str_append_seconds(&when, a->at_ns);
-    cJSON_AddStringToObject(cJSON_AddObjectToObject(cJSON_GetObjectItemCaseSensitive(o, "metadata"), "annotations"), "trainyard/touched", str_text(&when));
-    enum k8s_result result = k8s_apply(r->client, o, r->d);
+    bool done = set_item(k8s_object_at(k8s_object_at(o, "metadata"), "annotations"), "trainyard/touched", cJSON_CreateString(str_text(&when)));
     str_free(&when);
-    cJSON_Delete(o);
-    return result;
+    return done;
 }
 
-static bool set_quota(cJSON *o, void *arg)
+static bool set_quota(cJSON *o, const struct script_action *a)
 {
-    const struct script_action *a = arg;
     cJSON *spec = cJSON_GetObjectItemCaseSensitive(o, "spec"), *group = cJSON_GetObjectItemCaseSensitive(spec, "resourceGroups");
     cJSON *flavor = group && group->child ? cJSON_GetObjectItemCaseSensitive(group->child, "flavors") : NULL;
     cJSON *amount, *amounts = flavor && flavor->child ? cJSON_GetObjectItemCaseSensitive(flavor->child, "resources") : NULL;
@@ -147,30 +137,36 @@ static bool set_quota(cJSON *o, void *arg)
     return false;
 }
 
-static const struct k8s_resource *queues(void) { return k8s_resource_of("kueue.x-k8s.io/v1beta2", "ClusterQueue"); }
-
-static enum k8s_result set_queue_quota(struct k8s_run *r, const struct target *t, const struct script_action *a)
+static bool hold(cJSON *o, const struct script_action *a)
 {
-    struct script_action copy = *a;
-    return k8s_update(r->client, queues(), NULL, t->queue, set_quota, &copy, r->d);
-}
-
-static enum k8s_result hold_queue(struct k8s_run *r, const struct target *t, const struct script_action *a)
-{
-    cJSON *spec, *o = fields_of(queues()->api_version, queues()->kind, NULL, t->queue, &spec);
-    cJSON_AddStringToObject(spec, "stopPolicy", a->value == 2 ? "HoldAndDrain" : a->value == 1 ? "Hold" : "None");
-    enum k8s_result result = k8s_apply(r->client, o, r->d);
-    cJSON_Delete(o);
-    return result;
+    const char *policy = a->value == 2 ? "HoldAndDrain" : a->value == 1 ? "Hold" : "None";
+    return set_item(k8s_object_at(o, "spec"), "stopPolicy", cJSON_CreateString(policy));
 }
 
 /* One row an action that can be played; the target's kind is that of the row. */
-static const struct { enum fault_action action; const char *target; act play; } rows[] = {
-    { DO_POD_DELETED, "pod/", delete_pod },   { DO_FORCE_DELETE, "pod/", delete_pod }, { DO_POD_EVICTED, "pod/", evict_pod },
-    { DO_SUSPEND, "job/", suspend_job },      { DO_RESUME, "job/", suspend_job },      { DO_SCALE, "job/", scale_job },
-    { DO_DELETE_JOB, "job/", delete_job },    { DO_TOUCH, "job/", touch_job },         { DO_SET_QUOTA, "queue/", set_queue_quota },
-    { DO_HOLD, "queue/", hold_queue },
+static const struct { enum fault_action action; const char *target; play_fn play; edit_fn edit; } rows[] = {
+    { DO_POD_DELETED, "pod/", delete_pod, NULL }, { DO_FORCE_DELETE, "pod/", delete_pod, NULL }, { DO_POD_EVICTED, "pod/", evict_pod, NULL },
+    { DO_SUSPEND, "job/", NULL, suspend },        { DO_RESUME, "job/", NULL, suspend },          { DO_SCALE, "job/", NULL, scale },
+    { DO_DELETE_JOB, "job/", delete_job, NULL },  { DO_TOUCH, "job/", NULL, touch },             { DO_SET_QUOTA, "queue/", NULL, set_quota },
+    { DO_HOLD, "queue/", NULL, hold },
 };
+
+struct change { const struct k8s_run *r; const struct script_action *action; edit_fn edit; };
+
+/* By the name of one of ours there may be another's by now. */
+static enum k8s_result change_ours(cJSON *object, void *arg)
+{
+    const struct change *c = arg;
+    return k8s_plan_is_ours(&c->r->mark, object) && c->edit(object, c->action) ? K8S_OK : K8S_NOT_FOUND;
+}
+
+static enum k8s_result change(struct k8s_run *r, const struct manifest_item *i, const struct script_action *a, edit_fn edit)
+{
+    struct change c = { r, a, edit };
+    return k8s_update(r->client, k8s_resource_of(i->api_version, i->kind), i->ns, i->name, change_ours, &c, r->d);
+}
+
+/* ---- all ---- */
 
 static size_t row_of(enum fault_action action)
 {
@@ -179,16 +175,27 @@ static size_t row_of(enum fault_action action)
     return i;
 }
 
+static void refuse(const struct scenario *s, const struct script_action *a, struct diag *d)
+{
+    diag_error(d, s->file, (int)a->line, NULL, "\"%s\" on %s cannot be played on Kubernetes by a client that touches only its own jobs", fault_action_names[a->action], a->target);
+    diag_help(d, "playable are pod-deleted, force-delete, pod-evicted; suspend, resume, scale, delete-job, touch of a job; set-quota, hold of a queue");
+}
+
+static void refuse_queue(const struct scenario *s, const struct script_action *a, struct diag *d)
+{
+    diag_error(d, s->file, (int)a->line, NULL, "\"%s\" on %s: this run makes no queues, and one of that name is somebody else's", fault_action_names[a->action], a->target);
+    diag_help(d, "choose an approach with admission kueue, whose queues the run makes itself");
+}
+
 bool k8s_actions_check(const struct scenario *s, struct diag *d)
 {
     size_t errors = diag_errors(d);
     for (uint32_t i = 0; i < s->faults.n_script; i++) {
         const struct script_action *a = &s->faults.script[i];
         size_t row = row_of(a->action);
-        bool known = row < sizeof rows / sizeof *rows;
-        if (known && str_starts_with(a->target, rows[row].target)) continue;
-        diag_error(d, s->file, (int)a->line, NULL, "\"%s\" on %s cannot be played on Kubernetes by a client that touches only its own jobs", fault_action_names[a->action], a->target);
-        diag_help(d, "playable are pod-deleted, force-delete, pod-evicted; suspend, resume, scale, delete-job, touch of a job; set-quota, hold of a queue");
+        bool known = row < sizeof rows / sizeof *rows && str_starts_with(a->target, rows[row].target);
+        if (!known) refuse(s, a, d);
+        else if (str_starts_with(a->target, "queue/") && s->approach.admission == ADMIT_NONE) refuse_queue(s, a, d);
     }
     return diag_errors(d) == errors;
 }
@@ -196,20 +203,28 @@ bool k8s_actions_check(const struct scenario *s, struct diag *d)
 static bool find(struct k8s_run *r, const char *target, struct target *t)
 {
     const char *name = strchr(target, '/') + 1;
-    if (str_starts_with(target, "pod/")) t->pod = find_pod(r, name);
-    else if (str_starts_with(target, "job/")) t->job = find_job(r, name);
-    else t->queue = name;
-    return t->pod || (t->job && t->job->created) || t->queue;
+    if (str_starts_with(target, "pod/")) {
+        t->pod = find_pod(r, name);
+        return t->pod != NULL;
+    }
+    if (str_starts_with(target, "queue/")) {
+        t->item = find_queue(r, name);
+        return t->item != NULL;
+    }
+    t->job = find_job(r, name);
+    t->item = t->job ? t->job->item : NULL;
+    return t->job && t->job->created && !t->job->gone;
 }
 
 static bool play(struct k8s_run *r, const struct script_action *a)
 {
     struct target t = { 0 };
+    size_t row = row_of(a->action);
     if (!find(r, a->target, &t)) {
         if (r->o->tell) fprintf(r->o->tell, "%s: %s is not there (yet): passed over\n", fault_action_names[a->action], a->target);
         return true;
     }
-    enum k8s_result result = rows[row_of(a->action)].play(r, &t, a);
+    enum k8s_result result = rows[row].play ? rows[row].play(r, &t, a) : change(r, t.item, a, rows[row].edit);
     if (r->o->tell) fprintf(r->o->tell, "%s %s%s\n", fault_action_names[a->action], a->target, result == K8S_OK ? "" : ": was not there");
     return result != K8S_FAILED;
 }

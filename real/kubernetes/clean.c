@@ -2,6 +2,8 @@
  *
  * Lists by label, deletes by name and UID: what took the name of something in between is safe. Jobs go first, the queues that
  * Kueue keeps while workloads are in them after, the namespaces last. Rounds of this, until two lists in a row are empty.
+ * Only kinds that are among the run's objects are looked for: what controllers made of them goes with its owner and its namespace. A kind that cannot
+ * be listed or deleted (no right to, a webhook of it that is broken) keeps none of the others from going; the clean-up fails then, at its end.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -11,7 +13,7 @@
 #include "base/mem.h"
 #include "real/kubernetes/run_parts.h"
 
-enum { PATIENCE_MS = 300000, PAUSE_MS = 300 };
+enum { PATIENCE_MS = 300000, PAUSE_MS = 300, LITTLE_PATIENCE_MS = 5000 };
 
 struct doomed { char *ns, *name, *uid; bool leaving; };
 struct doomed_list { const struct k8s_mark *mark; struct doomed *v; size_t n, cap; };
@@ -60,41 +62,65 @@ static bool delete_all(struct k8s_client *c, const struct k8s_resource *r, const
     return true;
 }
 
-/* How many are left that carry the label; -1 after an error. */
-static int64_t one_round(struct k8s_client *c, const struct k8s_mark *mark, const char **example, struct arena *a, struct diag *d)
+struct cleaning {
+    struct k8s_client *client;
+    const struct k8s_mark *mark;
+    struct diag *d;
+    struct arena arena;
+    const char *example; /* of what is left */
+    uint32_t failed;     /* kinds, as in the mark */
+};
+
+/* A server that has let one kind try for all of the patience there is may be away: the others are not tried as long. */
+static void clean_kind(struct cleaning *c, size_t i, struct doomed_list *l)
 {
-    struct doomed_list l = { .mark = mark };
-    int64_t left = 0;
+    const struct k8s_resource *r = k8s_resource_at(i);
+    int64_t begun = k8s_now_ms(), patience = k8s_client_patience_of(c->client);
+    if (list(c->client, r, l, c->d) && delete_all(c->client, r, l, c->d)) return;
+    c->failed |= 1u << i;
+    if (k8s_now_ms() - begun > patience / 2 && patience > LITTLE_PATIENCE_MS) k8s_client_patience(c->client, LITTLE_PATIENCE_MS);
+}
+
+/* How many are left that carry the label, of the kinds that have not failed. */
+static size_t one_round(struct cleaning *c)
+{
+    struct doomed_list l = { .mark = c->mark };
+    size_t left = 0;
     const struct k8s_resource *r;
-    for (size_t i = 0; left >= 0 && (r = k8s_resource_at(i)); i++) {
-        bool ok = list(c, r, &l, d) && delete_all(c, r, &l, d);
-        if (ok && l.n) *example = arena_printf(a, "%s %s", r->plural, l.v[0].name ? l.v[0].name : "");
-        left = ok ? left + (int64_t)l.n : -1;
+    for (size_t i = 0; (r = k8s_resource_at(i)) && !k8s_client_stopped(c->client); i++) {
+        if (!((c->mark->kinds & ~c->failed) >> i & 1)) continue;
+        clean_kind(c, i, &l);
+        if (l.n) c->example = arena_printf(&c->arena, "%s %s", r->plural, l.v[0].name ? l.v[0].name : "");
+        left += l.n;
         free_list(&l);
     }
     array_free(&l);
     return left;
 }
 
-bool k8s_clean_run(struct k8s_client *c, const struct k8s_mark *mark, FILE *tell, struct diag *d)
+static void tell_left(struct cleaning *c, size_t left)
 {
-    int64_t end = k8s_now_ms() + PATIENCE_MS, left, first = -1;
-    struct arena a = { 0 };
-    const char *example = "";
-    int empty = 0;
+    diag_error(c->d, c->mark->server, 0, NULL, "%zu objects with the label %s=%s are still there, such as %s", left, RUN_LABEL, c->mark->id, c->example);
+    diag_help(c->d, "finalizers keep them: does their controller (Kueue, KubeRay ...) run? Clean up again later");
+}
+
+bool k8s_clean_run(struct k8s_client *client, const struct k8s_mark *mark, FILE *tell, struct diag *d)
+{
+    struct cleaning c = { .client = client, .mark = mark, .d = d, .example = "" };
+    int64_t end = k8s_now_ms() + PATIENCE_MS;
+    size_t left, first = 0;
+    int rounds = 0, empty = 0;
     do {
-        left = one_round(c, mark, &example, &a, d);
-        if (first < 0) first = left;
+        left = one_round(&c);
+        if (rounds++ == 0) first = left;
         empty = left == 0 ? empty + 1 : 0;
-        if (empty < 2 && left >= 0) k8s_sleep(c, PAUSE_MS);
-    } while (left >= 0 && empty < 2 && k8s_now_ms() < end && !k8s_client_stopped(c));
-    if (left > 0) {
-        diag_error(d, mark->server, 0, NULL, "%lld objects with the label %s=%s are still there, such as %s", (long long)left, RUN_LABEL, mark->id, example);
-        diag_help(d, "finalizers keep them: does their controller (Kueue, KubeRay ...) run? Clean up again later");
-    }
-    if (left == 0 && tell) fprintf(tell, "%s: %lld objects with the label %s=%s deleted\n", mark->server, (long long)first, RUN_LABEL, mark->id);
-    arena_free(&a);
-    return left == 0 && empty >= 2;
+        if (empty < 2) k8s_sleep(client, PAUSE_MS);
+    } while (empty < 2 && k8s_now_ms() < end && !k8s_client_stopped(client));
+    if (left > 0 && !k8s_client_stopped(client)) tell_left(&c, left);
+    bool ok = empty >= 2 && !c.failed && !k8s_client_stopped(client);
+    if (ok && tell) fprintf(tell, "%s: %zu objects with the label %s=%s deleted\n", mark->server, first, RUN_LABEL, mark->id);
+    arena_free(&c.arena);
+    return ok;
 }
 
 bool k8s_cleanup(const struct k8s_access *access, const char *dir, FILE *tell, const volatile int *stop, bool *input, struct diag *d)

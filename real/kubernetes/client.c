@@ -198,12 +198,11 @@ static bool is_passing(long code) { return code == 429 || code == 500 || code ==
 static void report(struct k8s_client *c, const struct request *r, const struct answer *a, struct diag *d)
 {
     if (a->too_large) diag_error(d, c->access->server, 0, NULL, "%s %s: the answer has more than %zu MiB", r->verb, r->what, K8S_ANSWER_MAX >> 20);
-    else if (a->transport == CURLE_ABORTED_BY_CALLBACK) diag_error(d, c->access->server, 0, NULL, "%s %s: interrupted", r->verb, r->what);
     else if (a->transport != CURLE_OK) k8s_transport(c, r->verb, r->what, (int)a->transport, c->error, d);
     else k8s_report(c, r->verb, r->what, a->code, str_text(&a->body), a->body.n, d);
 }
 
-/* True when there is an answer with a code that means something; else reported. */
+/* True when there is an answer with a code that means something; else reported, unless it was *stop that ended it. */
 static bool send_until(struct k8s_client *c, const struct request *r, struct answer *a, struct diag *d)
 {
     int64_t end = k8s_now_ms() + c->patience_ms;
@@ -216,7 +215,7 @@ static bool send_until(struct k8s_client *c, const struct request *r, struct ans
         if (!again || a->too_large || k8s_client_stopped(c) || k8s_now_ms() + pause > end) break;
         k8s_sleep(c, pause);
     }
-    report(c, r, a, d);
+    if (!k8s_client_stopped(c)) report(c, r, a, d);
     return false;
 }
 
@@ -305,18 +304,6 @@ enum k8s_result k8s_create(struct k8s_client *c, const cJSON *object, bool dry_r
     return call(c, &q, out, d);
 }
 
-enum k8s_result k8s_apply(struct k8s_client *c, const cJSON *fields, struct diag *d)
-{
-    struct identity i = identity_of(fields);
-    char what[200];
-    struct request q = { .verb = "apply", .method = "PATCH", .content_type = "application/apply-patch+yaml", .what = what_of(what, i.r, i.ns, i.name) };
-    k8s_path(&q.url, c, i.r, i.ns, i.name);
-    k8s_query(&q.url, "fieldManager", K8S_MANAGER);
-    k8s_query(&q.url, "force", "true");
-    q.body = cJSON_PrintUnformatted(fields); /* JSON is YAML */
-    return call(c, &q, NULL, d);
-}
-
 static enum k8s_result put(struct k8s_client *c, const struct k8s_resource *r, const char *ns, const char *name, const cJSON *object, struct diag *d)
 {
     char what[200];
@@ -328,20 +315,27 @@ static enum k8s_result put(struct k8s_client *c, const struct k8s_resource *r, c
 }
 
 enum k8s_result k8s_update(struct k8s_client *c, const struct k8s_resource *r, const char *ns, const char *name,
-                             bool (*change)(cJSON *, void *), void *arg, struct diag *d)
+                             enum k8s_result (*change)(cJSON *, void *), void *arg, struct diag *d)
 {
     struct k8s_wait w = { .random = c->jitter.random };
     char what[200];
     for (int tries = 0; tries < MAX_CONFLICTS && !k8s_client_stopped(c); tries++) {
         cJSON *object = NULL;
         enum k8s_result result = k8s_get(c, r, ns, name, &object, d);
-        if (result == K8S_OK && change(object, arg)) result = put(c, r, ns, name, object, d);
+        if (result == K8S_OK) result = change(object, arg);
+        if (result == K8S_OK) result = put(c, r, ns, name, object, d);
         cJSON_Delete(object);
         if (result != K8S_CONFLICT) return result;
         k8s_sleep(c, k8s_backoff(&w) / 8);
     }
+    if (k8s_client_stopped(c)) return K8S_FAILED;
     diag_error(d, c->access->server, 0, NULL, "update %s: others change it all the time; gave up after %d tries", what_of(what, r, ns, name), MAX_CONFLICTS);
     return K8S_FAILED;
+}
+
+static void only_this(cJSON *options, const char *uid)
+{
+    cJSON_AddStringToObject(cJSON_AddObjectToObject(options, "preconditions"), "uid", uid);
 }
 
 enum k8s_result k8s_delete(struct k8s_client *c, const struct k8s_resource *r, const char *ns, const char *name,
@@ -353,7 +347,7 @@ enum k8s_result k8s_delete(struct k8s_client *c, const struct k8s_resource *r, c
     cJSON_AddStringToObject(options, "kind", "DeleteOptions");
     cJSON_AddStringToObject(options, "apiVersion", "v1");
     cJSON_AddStringToObject(options, "propagationPolicy", "Background");
-    if (how.uid) cJSON_AddStringToObject(cJSON_AddObjectToObject(options, "preconditions"), "uid", how.uid);
+    only_this(options, how.uid);
     if (how.now) cJSON_AddNumberToObject(options, "gracePeriodSeconds", 0);
     k8s_path(&q.url, c, r, ns, name);
     q.body = cJSON_PrintUnformatted(options);
@@ -361,7 +355,7 @@ enum k8s_result k8s_delete(struct k8s_client *c, const struct k8s_resource *r, c
     return call(c, &q, NULL, d);
 }
 
-enum k8s_result k8s_evict(struct k8s_client *c, const char *ns, const char *pod, struct diag *d)
+enum k8s_result k8s_evict(struct k8s_client *c, const char *ns, const char *pod, const char *uid, struct diag *d)
 {
     char what[200];
     struct request q = { .verb = "evict", .method = "POST", .content_type = "application/json", .what = what_of(what, &k8s_pods, ns, pod) };
@@ -371,6 +365,7 @@ enum k8s_result k8s_evict(struct k8s_client *c, const char *ns, const char *pod,
     cJSON *meta = cJSON_AddObjectToObject(e, "metadata");
     cJSON_AddStringToObject(meta, "name", pod);
     cJSON_AddStringToObject(meta, "namespace", ns);
+    only_this(cJSON_AddObjectToObject(e, "deleteOptions"), uid);
     k8s_path(&q.url, c, &k8s_pods, ns, pod);
     str_append(&q.url, "/eviction");
     q.body = cJSON_PrintUnformatted(e);

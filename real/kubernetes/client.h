@@ -12,7 +12,8 @@
  * A create that is tried again may find its own first try: it then answers K8S_EXISTS, as for any other owner.
  *
  * Errors are entries of the diag: file = the server, text = verb, resource, HTTP code and Status.message, help = what to do.
- * K8S_NOT_FOUND, K8S_EXISTS and K8S_CONFLICT are answers rather than errors: they say nothing there.
+ * K8S_NOT_FOUND, K8S_EXISTS and K8S_CONFLICT are answers rather than errors: they say nothing there. Nor does a call that *stop has
+ * ended: it gives K8S_FAILED, and who has set *stop knows why.
  * Secrets are in no table here and are never asked for. Answers above K8S_ANSWER_MAX bytes are an error.
  * Not shared by threads. Cost: one request a call, lists one a 500 objects.
  *
@@ -57,16 +58,15 @@ bool k8s_client_stopped(const struct k8s_client *);
 enum k8s_result k8s_get(struct k8s_client *, const struct k8s_resource *, const char *ns, const char *name, cJSON **out, struct diag *);
 /* Name and namespace stand in the object. dry_run: the server checks it and keeps nothing. */
 enum k8s_result k8s_create(struct k8s_client *, const cJSON *object, bool dry_run, cJSON **out, struct diag *);
-/* Server-side apply of some fields of an object that is there, by force. */
-enum k8s_result k8s_apply(struct k8s_client *, const cJSON *fields, struct diag *);
-/* Reads, changes, writes; from the start when another was faster. `change` gives false when there is nothing to do. */
+/* Reads, changes, writes; from the start when another was faster. It never makes what is not there. `change` looks at the object first:
+ * what it gives other than K8S_OK is the answer, and nothing is written. */
 enum k8s_result k8s_update(struct k8s_client *, const struct k8s_resource *, const char *ns, const char *name,
-                             bool (*change)(cJSON *object, void *arg), void *arg, struct diag *);
-struct k8s_deletion { const char *uid; /* only if it still is this object; NULL: whichever */ bool now; /* without grace */ };
-/* Propagation Background: what it owns goes with it. */
+                             enum k8s_result (*change)(cJSON *object, void *arg), void *arg, struct diag *);
+struct k8s_deletion { const char *uid; bool now; /* without grace */ };
+/* Propagation Background: what it owns goes with it. Another object of the name, with another UID, stays: K8S_CONFLICT. */
 enum k8s_result k8s_delete(struct k8s_client *, const struct k8s_resource *, const char *ns, const char *name,
                              struct k8s_deletion, struct diag *);
-enum k8s_result k8s_evict(struct k8s_client *, const char *ns, const char *pod, struct diag *);
+enum k8s_result k8s_evict(struct k8s_client *, const char *ns, const char *pod, const char *uid, struct diag *);
 
 /* Calls on_item for each object, page by page; it returns false to end. *version (may be NULL; 64 bytes): resourceVersion from
  * which a watch goes on. A list that expires under way (410) begins again with on_item(NULL). */

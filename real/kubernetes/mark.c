@@ -32,23 +32,36 @@ static void make_id(char id[49], const char *name)
     id[n] = '\0';
 }
 
-static void add_ns(struct k8s_mark *m, const char *of)
+/* By number: names of the scenario may be too long for a name, and those that differ only far behind must not become one. */
+static bool add_ns(struct k8s_mark *m, const char *of)
 {
     for (size_t i = 0; i < m->n_ns; i++)
-        if (strcmp(m->of[i], of) == 0) return;
-    if (m->n_ns == MAX_NAMESPACES) return; /* reported by k8s_run_check */
-    bool plain = strcmp(of, "default") == 0;
+        if (strcmp(m->of[i], of) == 0) return true;
+    if (m->n_ns == MAX_NAMESPACES) return false;
     m->of[m->n_ns] = arena_strdup(&m->arena, of);
-    m->ns[m->n_ns++] = plain ? arena_printf(&m->arena, "trainyard-%s", m->id) : arena_printf(&m->arena, "trainyard-%s-%.16s", m->id, of);
+    m->ns[m->n_ns] = m->n_ns ? arena_printf(&m->arena, "trainyard-%s-%zu", m->id, m->n_ns) : arena_printf(&m->arena, "trainyard-%s", m->id);
+    m->n_ns++;
+    return true;
 }
 
-void k8s_mark_begin(struct k8s_mark *m, const struct scenario *s, const struct manifest_set *set, const char *server)
+static void add_kind(struct k8s_mark *m, const char *api_version, const char *kind)
+{
+    const struct k8s_resource *r;
+    for (size_t i = 0; (r = k8s_resource_at(i)); i++)
+        if (strcmp(r->kind, kind) == 0 && strcmp(r->api_version, api_version) == 0) m->kinds |= 1u << i;
+}
+
+bool k8s_mark_begin(struct k8s_mark *m, const struct scenario *s, const struct manifest_set *set, const char *server)
 {
     *m = (struct k8s_mark){ .server = server };
     make_id(m->id, s->name);
-    add_ns(m, "default");
-    for (size_t i = 0; i < set->n; i++)
-        if (set->v[i].ns) add_ns(m, set->v[i].ns);
+    bool ok = add_ns(m, "default");
+    add_kind(m, k8s_namespaces.api_version, k8s_namespaces.kind);
+    for (size_t i = 0; i < set->n; i++) {
+        if (set->v[i].ns) ok &= add_ns(m, set->v[i].ns);
+        add_kind(m, set->v[i].api_version, set->v[i].kind);
+    }
+    return ok;
 }
 
 const char *k8s_mark_ns(const struct k8s_mark *m, const char *of)
@@ -70,6 +83,10 @@ bool k8s_mark_write(const struct k8s_mark *m, const char *dir, struct diag *d)
     json_write_key(&w, "namespaces"), json_write_array_inline(&w);
     for (size_t i = 0; i < m->n_ns; i++) json_write_string(&w, m->ns[i]);
     json_write_end(&w);
+    json_write_key(&w, "kinds"), json_write_array_inline(&w);
+    for (size_t i = 0; k8s_resource_at(i); i++)
+        if (m->kinds >> i & 1) json_write_string(&w, k8s_resource_at(i)->kind);
+    json_write_end(&w);
     json_write_end(&w);
     json_write_finish(&w);
     str_printf(&path, "%s/%s", dir, file_name);
@@ -85,20 +102,11 @@ static bool is_id(const char *id)
     return n > RANDOM_PART && n < sizeof(((struct k8s_mark *)0)->id) && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-/* Nothing that was changed by hand may widen what is deleted: the label and each namespace must be of the form that is written. */
-static bool take(struct k8s_mark *m, struct json_doc *doc)
+static void take_namespaces(struct k8s_mark *m, struct json_doc *doc, const cJSON *list)
 {
-    const char *id = NULL, *server = NULL;
     struct str prefix = { 0 };
-    if (!json_get_string(doc, doc->root, "run", &id) || !json_get_string(doc, doc->root, "server", &server)) return false;
-    if (!is_id(id)) {
-        json_error(doc, json_member(doc->root, "run"), "this is no ID of a run");
-        return false;
-    }
-    snprintf(m->id, sizeof m->id, "%s", id);
-    m->server = arena_strdup(&m->arena, server);
-    str_printf(&prefix, "trainyard-%s", id);
-    const cJSON *list = json_get_array(doc, doc->root, "namespaces"), *c;
+    const cJSON *c;
+    str_printf(&prefix, "trainyard-%s", m->id);
     cJSON_ArrayForEach(c, list)
     {
         const char *ns = NULL;
@@ -107,6 +115,38 @@ static bool take(struct k8s_mark *m, struct json_doc *doc)
         else m->ns[m->n_ns++] = arena_strdup(&m->arena, ns);
     }
     str_free(&prefix);
+}
+
+/* Older files do not say: any kind may have been made. */
+static void take_kinds(struct k8s_mark *m, struct json_doc *doc)
+{
+    const cJSON *c, *list = json_member(doc->root, "kinds") ? json_get_array(doc, doc->root, "kinds") : NULL;
+    cJSON_ArrayForEach(c, list)
+    {
+        const char *kind = NULL;
+        uint32_t before = m->kinds;
+        if (!json_as_string(doc, c, &kind)) continue;
+        for (size_t i = 0; k8s_resource_at(i); i++)
+            if (strcmp(k8s_resource_at(i)->kind, kind) == 0) m->kinds |= 1u << i;
+        if (m->kinds == before) json_error(doc, c, "\"%s\" is no kind that runs make, or stands here twice", kind);
+    }
+    if (!m->kinds) m->kinds = UINT32_MAX;
+}
+
+/* Nothing that was changed by hand may widen what is deleted: the label and each namespace must be of the form that is written. */
+static bool take(struct k8s_mark *m, struct json_doc *doc)
+{
+    const char *id = NULL, *server = NULL;
+    if (!json_get_string(doc, doc->root, "run", &id) || !json_get_string(doc, doc->root, "server", &server)) return false;
+    if (!is_id(id)) {
+        json_error(doc, json_member(doc->root, "run"), "this is no ID of a run");
+        return false;
+    }
+    snprintf(m->id, sizeof m->id, "%s", id);
+    m->server = arena_strdup(&m->arena, server);
+    const cJSON *list = json_get_array(doc, doc->root, "namespaces");
+    take_namespaces(m, doc, list);
+    take_kinds(m, doc);
     return list != NULL;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "real/kubernetes/run_parts.h"
+#include "real/kubernetes/observe.h"
 
 static const char *label_of(const cJSON *labels, const char *key)
 {
@@ -76,7 +76,7 @@ void k8s_node_seen(struct k8s_run *r, const cJSON *node)
     }
     if (number == LIVE_NONE) return;
     bool cordoned = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(node, "spec"), "unschedulable"));
-    live_node(r->live, (uint32_t)number, !is_ready(node) ? ACT_FAILED : cordoned ? ACT_DRAINED : ACT_FREE);
+    if (live_node(r->live, (uint32_t)number, !is_ready(node) ? ACT_FAILED : cordoned ? ACT_DRAINED : ACT_FREE)) k8s_pods_take_wanted(r);
 }
 
 void k8s_observe_node(enum k8s_change change, const cJSON *node, void *arg)

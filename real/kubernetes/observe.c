@@ -68,11 +68,8 @@ struct seen_job *k8s_job_named(struct k8s_run *r, const char *ns, const char *na
     return hmap_get_str(&r->by_name, key, &i) ? &r->jobs[i] : NULL;
 }
 
-bool k8s_job_is_over(const struct k8s_run *r, const struct seen_job *j)
-{
-    enum job_state s = live_state(r->live, j->index);
-    return s == JOB_SUCCEEDED || s == JOB_FAILED || s == JOB_CANCELLED || s == JOB_REJECTED;
-}
+bool k8s_state_is_over(enum job_state s) { return s == JOB_SUCCEEDED || s == JOB_FAILED || s == JOB_CANCELLED || s == JOB_REJECTED; }
+bool k8s_job_is_over(const struct k8s_run *r, const struct seen_job *j) { return k8s_state_is_over(live_state(r->live, j->index)); }
 
 void k8s_job_admit(struct k8s_run *r, struct seen_job *j)
 {
@@ -88,7 +85,7 @@ static void end_job(struct k8s_run *r, struct seen_job *j, enum job_state state,
 {
     if (k8s_job_is_over(r, j)) return;
     live_ended(r->live, j->index, state);
-    k8s_phase(r, j, state == JOB_SUCCEEDED ? "succeeded" : state == JOB_FAILED ? "failed" : "deleted", j->item->kind, j->item->name, reason);
+    k8s_phase(r, j, state == JOB_SUCCEEDED ? "succeeded" : state == JOB_FAILED ? "failed" : j->created ? "deleted" : "cancelled", j->item->kind, j->item->name, reason);
 }
 
 /* Records a condition when its status is another than the last one. */
@@ -193,11 +190,13 @@ static void submit(struct k8s_run *r, struct seen_job *j)
     j->submitted = true;
 }
 
-void k8s_observe_dependent(struct k8s_run *r, struct seen_job *j)
+void k8s_observe_dependent(struct k8s_run *r, struct seen_job *j, bool never)
 {
-    if (j->submitted) return;
-    submit(r, j);
-    live_waits(r->live, j->index, WAIT_DEPENDENCY);
+    if (!j->submitted) {
+        submit(r, j);
+        live_waits(r->live, j->index, WAIT_DEPENDENCY);
+    }
+    if (never) end_job(r, j, JOB_CANCELLED, "a job that it comes after has not succeeded");
 }
 
 void k8s_observe_created(struct k8s_run *r, struct seen_job *j)
@@ -219,6 +218,7 @@ void k8s_observe_job(enum k8s_change change, const cJSON *o, void *arg)
     if (j && j->creating && !j->created) k8s_observe_created(r, j); /* before the answer to the request */
     if (!j || !j->created) return;
     if (change == K8S_DELETED) {
+        j->gone = true;
         end_job(r, j, JOB_CANCELLED, "");
         return;
     }

@@ -17,5 +17,7 @@ void k8s_job_admit(struct k8s_run *, struct seen_job *);
 void k8s_job_evict(struct k8s_run *, struct seen_job *, enum stop_reason, int32_t by, const char *word, enum wait_reason then);
 /* Brings the job's state after that of its pods. */
 void k8s_job_look(struct k8s_run *, struct seen_job *);
+/* Pods that are bound and found no GPUs free on their node try again: something has let go of some, or the node is back. */
+void k8s_pods_take_wanted(struct k8s_run *);
 
 #endif

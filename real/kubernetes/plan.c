@@ -6,7 +6,7 @@
 
 #include "real/kubernetes/run_parts.h"
 
-static cJSON *object_at(cJSON *o, const char *key)
+cJSON *k8s_object_at(cJSON *o, const char *key)
 {
     cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     return v ? v : cJSON_AddObjectToObject(o, key);
@@ -27,7 +27,7 @@ static void label_pods(cJSON *node, const char *id, const char *job)
             if (cJSON_IsObject(c) || cJSON_IsArray(c)) label_pods(c, id, job);
             continue;
         }
-        cJSON *labels = object_at(object_at(c, "metadata"), "labels");
+        cJSON *labels = k8s_object_at(k8s_object_at(c, "metadata"), "labels");
         set_text(labels, RUN_LABEL, id);
         set_text(labels, JOB_LABEL, job);
     }
@@ -37,8 +37,8 @@ void k8s_plan_label(const struct k8s_mark *m, struct manifest_set *set)
 {
     for (size_t i = 0; i < set->n; i++) {
         struct manifest_item *item = &set->v[i];
-        cJSON *meta = object_at(item->object, "metadata");
-        set_text(object_at(meta, "labels"), RUN_LABEL, m->id);
+        cJSON *meta = k8s_object_at(item->object, "metadata");
+        set_text(k8s_object_at(meta, "labels"), RUN_LABEL, m->id);
         if (item->ns) {
             set_text(meta, "namespace", k8s_mark_ns(m, item->ns));
             item->ns = cJSON_GetObjectItemCaseSensitive(meta, "namespace")->valuestring;
@@ -61,7 +61,7 @@ cJSON *k8s_plan_namespace(const struct k8s_mark *m, size_t i)
 
 void k8s_plan_own(cJSON *object, const char *ns, const char *uid)
 {
-    cJSON *meta = object_at(object, "metadata"), *o = cJSON_CreateObject();
+    cJSON *meta = k8s_object_at(object, "metadata"), *o = cJSON_CreateObject();
     cJSON_DeleteItemFromObjectCaseSensitive(meta, "ownerReferences");
     cJSON_AddItemToArray(cJSON_AddArrayToObject(meta, "ownerReferences"), o);
     cJSON_AddStringToObject(o, "apiVersion", "v1");

@@ -100,22 +100,49 @@ static const char *phase_of(const struct seen_pod *p, enum pod_state s)
     return words[s] ? words[s] : "";
 }
 
+static void set_flag(bool *flag, bool to, uint64_t *count)
+{
+    *count += (uint64_t)(to && !*flag);
+    *count -= (uint64_t)(!to && *flag);
+    *flag = to;
+}
+
+/* Who holds its GPUs still, as far as has been seen, may have let go already: watches of two namespaces have no common order. */
+static void take(struct k8s_run *r, struct seen_job *j, struct seen_pod *p)
+{
+    if (!p->shares || p->group != LIVE_NONE) return;
+    p->group = live_take(r->live, j->index, p->node, p->shares, ACT_IMAGE_PULL);
+    set_flag(&p->wants, p->group == LIVE_NONE && !k8s_job_is_over(r, j), &r->wanting);
+}
+
+void k8s_pods_take_wanted(struct k8s_run *r)
+{
+    for (size_t i = 0; i < r->n_jobs && r->wanting; i++)
+        for (size_t k = 0; k < r->jobs[i].n_pods; k++) {
+            struct seen_pod *p = r->jobs[i].pods[k];
+            if (!p->wants) continue;
+            take(r, &r->jobs[i], p);
+            k8s_job_look(r, &r->jobs[i]);
+        }
+}
+
 static void hold(struct k8s_run *r, struct seen_job *j, struct seen_pod *p, const char *node)
 {
-    if (p->node != LIVE_NONE || !node[0] || is_over(p->state)) return;
-    p->node = k8s_node_number(r, node);
-    if (p->node == LIVE_NONE) {
-        r->strays++;
-        return;
-    }
+    if (!node[0] || is_over(p->state)) return;
+    if (p->node == LIVE_NONE) p->node = k8s_node_number(r, node);
+    set_flag(&p->stray, p->node == LIVE_NONE, &r->strays);
+    if (p->stray) return;
     if (!j->admitted && !j->evicted) k8s_job_admit(r, j); /* the two watches have no common order */
-    if (p->shares) p->group = live_take(r->live, j->index, p->node, p->shares, ACT_IMAGE_PULL);
+    take(r, j, p);
 }
 
 static void drop(struct k8s_run *r, struct seen_job *j, struct seen_pod *p)
 {
-    if (p->group != LIVE_NONE) live_free(r->live, j->index, p->group);
+    bool held = p->group != LIVE_NONE;
+    set_flag(&p->wants, false, &r->wanting);
+    if (held) live_free(r->live, j->index, p->group);
     p->group = LIVE_NONE;
+    if (held) k8s_pods_take_wanted(r);
 }
 
 /* Steps that were too quick to be seen by themselves are told with the one that shows them. */
@@ -283,7 +310,7 @@ void k8s_observe_pod(enum k8s_change change, const cJSON *pod, void *arg)
         vanish(r, meta);
         return;
     }
-    if (!j || !j->created) return;
+    if (!j || !j->created || !k8s_plan_is_ours(&r->mark, pod)) return;
     struct seen_pod *p = find_pod(r, j, pod);
     struct containers c = containers_of(pod);
     bool restarted = c.restarts > p->restarts;

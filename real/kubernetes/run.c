@@ -19,6 +19,25 @@ enum { POLL_MS = 100, FLUSH_MS = 1000, CREATE_AT_ONCE = 20, GRACE_MS = 10000, QU
 
 /* ---- before ---- */
 
+static bool make_set(const struct scenario *s, const struct k8s_options *o, struct manifest_set *set, struct diag *d)
+{
+    struct manifest_options how = { .image = o->image, .scale = 1 / s->live->time_scale };
+    return manifests_make(s, &how, set, d);
+}
+
+static void check_objects(const struct scenario *s, struct diag *d)
+{
+    struct manifest_set set;
+    struct k8s_mark m;
+    if (!make_set(s, &(struct k8s_options){ 0 }, &set, d)) return;
+    if (!k8s_mark_begin(&m, s, &set, "")) {
+        diag_error(d, s->file, 0, NULL, "the objects are in more than %d namespaces", MAX_NAMESPACES);
+        diag_help(d, "a run has no more streams of events open than for so many: play the scenario in parts");
+    }
+    k8s_mark_free(&m);
+    manifests_free(&set);
+}
+
 bool k8s_run_check(const struct scenario *s, struct diag *d)
 {
     size_t errors = diag_errors(d);
@@ -29,13 +48,8 @@ bool k8s_run_check(const struct scenario *s, struct diag *d)
     }
     if (a->gang != GANG_NONE) diag_error(d, s->file, 0, NULL, "gang \"%s\" is not set up on live clusters yet", gang_names[a->gang]);
     k8s_actions_check(s, d);
+    if (diag_errors(d) == errors) check_objects(s, d);
     return diag_errors(d) == errors;
-}
-
-static bool make_set(const struct scenario *s, const struct k8s_options *o, struct manifest_set *set, struct diag *d)
-{
-    struct manifest_options how = { .image = o->image, .scale = 1 / s->live->time_scale };
-    return manifests_make(s, &how, set, d);
 }
 
 /* Kinds are asked for once each: a missing controller is told before anything is made. */
@@ -191,12 +205,19 @@ static int64_t now_ns(const struct k8s_run *r)
     return (int64_t)((double)(k8s_now_ns() - r->begun_ns) * r->s->live->time_scale);
 }
 
-static bool after_done(const struct k8s_run *r, const struct seen_job *j)
+/* What it comes after must have succeeded: one that has ended otherwise never will. */
+enum readiness { READY, NOT_YET, NEVER };
+
+static enum readiness readiness_of(const struct k8s_run *r, const struct seen_job *j)
 {
     const struct job_detail *d = &r->s->details[r->set.jobs[j->item->job].detail];
-    for (uint32_t i = 0; i < d->n_after; i++)
-        if (live_state(r->live, d->after[i]) != JOB_SUCCEEDED) return false;
-    return true;
+    enum readiness is = READY;
+    for (uint32_t i = 0; i < d->n_after; i++) {
+        enum job_state s = live_state(r->live, d->after[i]);
+        if (k8s_state_is_over(s) && s != JOB_SUCCEEDED) return NEVER;
+        if (s != JOB_SUCCEEDED) is = NOT_YET;
+    }
+    return is;
 }
 
 /* A few at a time, so that streams that have ended are taken up in between. */
@@ -207,15 +228,17 @@ static bool create_due(struct k8s_run *r)
         struct seen_job *j = &r->jobs[i];
         cJSON *made = NULL;
         if (j->item->at_ns > now_ns(r)) break; /* in the order of time */
-        if (j->created) continue;
-        if (!after_done(r, j)) {
-            k8s_observe_dependent(r, j);
+        if (j->created || k8s_job_is_over(r, j)) continue;
+        enum readiness ready = readiness_of(r, j);
+        if (ready != READY) {
+            k8s_observe_dependent(r, j, ready == NEVER);
             continue;
         }
         j->creating = true;
         if (!create_item(r, j->item, &made)) return false;
         left--;
-        hmap_put_str(&r->by_uid, uid_of(made), i);
+        j->uid = arena_strdup(&r->arena, uid_of(made));
+        hmap_put_str(&r->by_uid, j->uid, i);
         cJSON_Delete(made);
         live_at(r->live, now_ns(r));
         if (!j->created) k8s_observe_created(r, j);
@@ -235,7 +258,7 @@ static bool all_over(struct k8s_run *r)
 {
     bool held = false;
     for (size_t i = 0; i < r->n_jobs; i++) {
-        if (!r->jobs[i].created || !k8s_job_is_over(r, &r->jobs[i])) return false;
+        if (!k8s_job_is_over(r, &r->jobs[i])) return false;
         held |= holds(&r->jobs[i]);
     }
     if (!r->over_ms) r->over_ms = k8s_now_ms();
@@ -372,7 +395,7 @@ void k8s_free_run(struct k8s_run *r)
 
 static void result_of(const struct k8s_run *r, struct k8s_outcome *out)
 {
-    *out = (struct k8s_outcome){ .jobs = r->n_jobs, .end_ns = live_now(r->live), .interrupted = k8s_client_stopped(r->client) };
+    *out = (struct k8s_outcome){ .jobs = r->n_jobs, .end_ns = live_now(r->live) };
     for (size_t i = 0; i < r->n_jobs; i++) {
         enum job_state s = live_state(r->live, r->jobs[i].index);
         out->succeeded += s == JOB_SUCCEEDED;
@@ -438,6 +461,7 @@ static void describe(const struct k8s_run *r)
 bool k8s_run(const struct scenario *s, const struct k8s_access *access, const struct k8s_options *o, struct k8s_outcome *out, struct diag *d)
 {
     struct k8s_run r = { .s = s, .o = o, .d = d, .kueue = s->approach.admission == ADMIT_KUEUE };
+    size_t errors = diag_errors(d);
     *out = (struct k8s_outcome){ 0 };
     if (!make_set(s, o, &r.set, d)) return false;
     drop_namespaces(&r.set);
@@ -447,12 +471,11 @@ bool k8s_run(const struct scenario *s, const struct k8s_access *access, const st
     k8s_plan_label(&r.mark, &r.set);
     bool ok = serves_all(r.client, &r.set, d) && all_free(r.client, &r.mark, &r.set, d) && open_live(&r);
     if (ok && o->tell) describe(&r);
-    if (ok && k8s_mark_write(&r.mark, o->dir, d)) {
-        ok = play(&r, out);
-        ok &= clean(&r, access);
-    } else {
-        ok = false;
-    }
+    bool marked = ok && k8s_mark_write(&r.mark, o->dir, d);
+    ok = marked && play(&r, out);
+    out->interrupted = k8s_client_stopped(r.client);
+    if (out->interrupted && diag_errors(d) == errors) ok = true; /* what was broken off was broken off by whoever asked for it */
+    if (marked) ok &= clean(&r, access);
     if (r.live) ok &= close_files(&r, !ok ? RUN_FAILED : out->interrupted ? RUN_INTERRUPTED : RUN_COMPLETE);
     k8s_free_run(&r);
     return ok;

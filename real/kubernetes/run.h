@@ -5,17 +5,19 @@
  *     k8s_cleanup(access, "out", tell, &stop, &d);               // after a kill: what the run in "out" has left behind
  *
  * Created are exactly the objects of manifests.h, each at its time divided by live.time_scale (and `after` its jobs), in
- * namespaces of the run's own (trainyard-ID for "default", trainyard-ID-NS for others). Each object, and each pod by its
+ * namespaces of the run's own (trainyard-ID for "default", trainyard-ID-1 ... for others). Each object, and each pod by its
  * template, carries the label trainyard/run=ID, and all are owned by the namespace: who deletes that has deleted the run. What is there
  * already by a name that the run needs, with another label or none, ends the run before anything is changed.
- * The ID, the server and the namespaces are in DIR/kubernetes.json before the first object is made, so that nothing is left
- * that cannot be found again. It ends when all jobs have ended and have let go of their GPUs (or have kept them for 10 s), or
+ * The ID, the server, the namespaces and the kinds are in DIR/kubernetes.json before the first object is made, so that nothing is left
+ * that cannot be found again. A job is made when those that it comes after have succeeded; when one has ended otherwise it is cancelled. It ends when all jobs have ended and have let go of their GPUs (or have kept them for 10 s), or
  * at the horizon. Also when it ends (finished, failed, interrupted) the run deletes what carries its label, and waits
- * until it is gone; nothing else is ever written to, but pods, jobs and queues of the run by its script. Secrets are never read.
+ * until it is gone; a kind that it cannot list or delete keeps none of the others, and the run fails. Nothing else is ever written to, but
+ * pods, jobs and queues of the run by its script, each looked at before for its label. Secrets are never read.
+ * An interruption is no error, at whatever moment it comes: the outcome says it, and the diag nothing.
  *
  * Seen are jobs, Kueue's workloads, pods, events and nodes. Each job's phases become a run (real/live_run.h) and, line by
  * line with the object and its reason, DIR/phases.csv: created, quota-reserved, admitted, evicted, requeued, scheduled, pulled,
- * started, ready, restarted, deleted, succeeded, failed, condition. A job counts as started when all its pods are ready (a RayJob: when its
+ * started, ready, restarted, deleted, succeeded, failed, cancelled, condition. A job counts as started when all its pods are ready (a RayJob: when its
  * status says RUNNING), as Kubernetes sees no steps. Moments are those of arrival here, times time_scale.
  *
  * Nodes: a live node is one of the scenario's group whose labels it has, by number where it is called GROUP-NUMBER, else in the

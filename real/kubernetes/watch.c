@@ -109,7 +109,10 @@ static void take_line(struct watch *w)
     if (e.line == LINE_CHANGE) tell(w, e.change, e.object);
     w->expired |= e.line == LINE_EXPIRED || e.line == LINE_GARBAGE;
     w->broken |= e.line == LINE_PASSING || e.line == LINE_GARBAGE;
-    w->told |= !w->expired && !w->broken;
+    if (!w->expired && !w->broken) {
+        w->told = true;
+        w->lost_ms = 0;
+    }
     cJSON_Delete(root);
     str_clear(&w->line);
 }
@@ -255,6 +258,16 @@ static void resume(struct watch *w)
     w->state = w->expired ? MUST_LIST : WAITS;
 }
 
+static void take_up(struct watch *w, long code, CURLcode transport)
+{
+    bool hopeless = code == 400 || code == 401 || code == 403 || code == 404 || code == 405 ||
+                    (code == 0 && !k8s_transport(w->all->client, "watch", "", (int)transport, NULL, NULL));
+    if (code == 200 || code == 410) resume(w);
+    else if (hopeless || out_of_patience(w)) fail_stream(w, code, transport);
+    else postpone(w, retry_after(w->curl));
+    if (code == 200 && out_of_patience(w)) fail_stream(w, 0, transport == CURLE_OK ? CURLE_GOT_NOTHING : transport);
+}
+
 static void on_end(struct watch *w, CURLcode transport)
 {
     long code = 0;
@@ -263,12 +276,8 @@ static void on_end(struct watch *w, CURLcode transport)
     curl_slist_free_all(w->headers);
     w->headers = NULL;
     if (code == 410) w->expired = true;
-    bool hopeless = code == 400 || code == 401 || code == 403 || code == 404 || code == 405 ||
-                    (code == 0 && !k8s_transport(w->all->client, "watch", "", (int)transport, NULL, NULL));
-    if (code == 200 || code == 410) resume(w);
-    else if (hopeless || out_of_patience(w)) fail_stream(w, code, transport);
-    else postpone(w, retry_after(w->curl));
-    if (code == 200 && out_of_patience(w)) fail_stream(w, 0, transport == CURLE_OK ? CURLE_GOT_NOTHING : transport);
+    if (k8s_client_stopped(w->all->client)) w->state = WAITS; /* that is what ended it */
+    else take_up(w, code, transport);
     str_clear(&w->line);
 }
 

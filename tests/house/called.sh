@@ -15,7 +15,7 @@ network_flows network_link net_transfer_active net_path_crossings: ditto
 kueue_available kueue_usage kueue_pending kueue_state_hash: ditto, of quota
 kueue_reason_name kueue_wait_reason kueue_cycle_ns: plays of recordings say what differs, and keep Kueue's time
 kube_observe kube_first_pod kube_each_partial pg_infeasible ledger_group_account: tests see what no record tells
-k8s_client_patience k8s_watches_relisted k8s_watches_resumed live_refused: tests of a broken connection, of odd observations
+k8s_watches_relisted k8s_watches_resumed live_refused: tests of a broken connection, of odd observations
 sim_close: ends a simulation that tests step by hand; simulate() frees its own
 intern_find: tests that a name is not there yet
 training_flops megatron_flops gpt_parameters max_of_exponentials distribution_cdf: published formulas, against which the models are tested

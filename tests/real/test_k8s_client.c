@@ -150,6 +150,7 @@ static void interrupted(void **state)
     int64_t from = k8s_now_ms();
     assert_int_equal(k8s_get(c, &k8s_pods, "lab", "p", NULL, &d), K8S_FAILED);
     assert_true(k8s_now_ms() - from < 2000); /* patience is 60 s */
+    assert_int_equal(d.entries.n, 0); /* to be told to stop is no error */
     diag_free(&d);
     k8s_client_free(c);
 }
@@ -198,17 +199,15 @@ static void what_is_sent(void **state)
     assert_string_equal(w.method, "POST");
     assert_string_equal(w.path, "/apis/batch/v1/namespaces/lab/jobs?fieldManager=trainyard&dryRun=All");
     assert_string_equal(w.type, "application/json");
-    assert_int_equal(k8s_apply(b.c, job, &b.d), K8S_OK);
-    assert_string_equal(w.method, "PATCH");
-    assert_string_equal(w.path, "/apis/batch/v1/namespaces/lab/jobs/j?fieldManager=trainyard&force=true");
-    assert_string_equal(w.type, "application/apply-patch+yaml");
     assert_int_equal(k8s_delete(b.c, &k8s_pods, "lab", "p", (struct k8s_deletion){ .uid = "u-1", .now = true }, &b.d), K8S_OK);
     assert_string_equal(w.method, "DELETE");
     assert_string_equal(w.path, "/api/v1/namespaces/lab/pods/p");
     assert_string_equal(w.body, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Background\","
                                 "\"preconditions\":{\"uid\":\"u-1\"},\"gracePeriodSeconds\":0}");
-    assert_int_equal(k8s_evict(b.c, "lab", "p", &b.d), K8S_OK);
+    assert_int_equal(k8s_evict(b.c, "lab", "p", "u-1", &b.d), K8S_OK);
     assert_string_equal(w.path, "/api/v1/namespaces/lab/pods/p/eviction");
+    assert_string_equal(w.body, "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"p\",\"namespace\":\"lab\"},"
+                                "\"deleteOptions\":{\"preconditions\":{\"uid\":\"u-1\"}}}");
     cJSON_Delete(job);
     end(&b);
 }
@@ -231,11 +230,17 @@ static void conflict_storm(struct fake_request *r, void *arg)
     else fake_reply(r, 200, "", r->body);
 }
 
-static bool set_x(cJSON *o, void *arg)
+static enum k8s_result set_x(cJSON *o, void *arg)
 {
     (void)arg;
     cJSON_AddBoolToObject(o, "x", true);
-    return true;
+    return K8S_OK;
+}
+
+static enum k8s_result another(cJSON *o, void *arg)
+{
+    (void)o, (void)arg;
+    return K8S_NOT_FOUND;
 }
 
 static void conflicts(void **state)
@@ -245,6 +250,8 @@ static void conflicts(void **state)
     (void)state;
     begin(&b, conflict_storm, &s);
     assert_int_equal(k8s_update(b.c, &k8s_pods, "ns", "q", set_x, NULL, &b.d), K8S_OK);
+    assert_int_equal(s.puts, 12);
+    assert_int_equal(k8s_update(b.c, &k8s_pods, "ns", "q", another, NULL, &b.d), K8S_NOT_FOUND); /* looked at, and not written */
     assert_int_equal(s.puts, 12);
     assert_int_equal(b.d.entries.n, 0);
     end(&b);
@@ -503,6 +510,41 @@ static void moods(void **state)
     end(&b);
 }
 
+/* The first stream cannot be had, the second tells something for longer than patience lasts and is broken by an error that passes: the
+ * server was not away for all of that time. The third tells the last. */
+static void long_ago(struct fake_request *r, void *arg)
+{
+    unsigned *streams = arg;
+    if (!strstr(r->path, "watch=true")) {
+        fake_reply(r, 200, "", "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[]}");
+        return;
+    }
+    if ((*streams)++ == 0) {
+        fake_reply(r, 503, "", "starting");
+        return;
+    }
+    fake_begin(r);
+    for (int i = 0; i < 15 && *streams == 2; i++) fake_chunk(r, EVENT("MODIFIED", POD("n", "11"))), usleep(100000);
+    if (*streams == 2) fake_chunk(r, EVENT("ERROR", STATUS("500", "InternalError", "etcd has a new leader")));
+    else fake_chunk(r, EVENT("MODIFIED", POD("done", "12"))), idle(r);
+}
+
+static void lost_long_ago(void **state)
+{
+    struct bench b;
+    unsigned streams = 0;
+    struct saw s = { 0 };
+    (void)state;
+    begin(&b, long_ago, &streams);
+    k8s_client_patience(b.c, 1000);
+    struct k8s_watches *w = k8s_watches_create(b.c);
+    k8s_watch(w, &(struct k8s_watch_spec){ .resource = &k8s_pods, .on_change = on_change, .arg = &s });
+    assert_true(watch_until(&b, &s, "~done", 10000, w));
+    assert_int_equal(b.d.entries.n, 0);
+    k8s_watches_free(w);
+    end(&b);
+}
+
 /* Ten thousand pods, each changed ten times and deleted, in a stream that is cut every 5,000 events. */
 struct crowd { unsigned next; };
 enum { CROWD = 10000, EVENTS = CROWD * 11 };
@@ -585,6 +627,7 @@ int main(void)
         cmocka_unit_test(too_many_requests), cmocka_unit_test(cut_connections),   cmocka_unit_test(clear_errors), cmocka_unit_test(nobody_there),
         cmocka_unit_test(interrupted),       cmocka_unit_test(passing_answers),   cmocka_unit_test(what_is_sent), cmocka_unit_test(conflicts),
         cmocka_unit_test(paging),            cmocka_unit_test(resume_and_relist), cmocka_unit_test(heeded),       cmocka_unit_test(garbage),      cmocka_unit_test(moods),
+        cmocka_unit_test(lost_long_ago),
         cmocka_unit_test(many_pods),         cmocka_unit_test(lost_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,80 +15,29 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "real/kubernetes/observe.h"
-#include "tests/support/temp_run.h"
+#include "tests/support/k8s_bench.h"
 
-struct bench {
-    char dir[300];
-    struct k8s_options o;
-    struct k8s_run r;
-    struct scenario *s;
-    struct diag d;
-    char *text; /* of phases.csv */
-    size_t n;
-};
-
-static void begin(struct bench *b, const char *jobs, bool kueue)
-{
-    struct str text = { 0 };
-    char *err = NULL;
-    *b = (struct bench){ 0 };
-    str_printf(&text, "{ \"trainyard\": 1, \"name\": \"t\", \"cluster\": { \"nodes\": [{ \"group\": \"g\", \"count\": 2, \"gpus\": 8 }] },"
-                      "\"queues\": [{ \"name\": \"q\", \"quota\": 16 }], \"workload\": { \"jobs\": [%s] }, \"approaches\": { \"a\": {"
-                      "\"lifecycle\": { \"Job\": \"batch-job\", \"PyTorchJob\": \"training-operator-v1\", \"RayJob\": \"ray-train-v2\" }%s } } }",
-               jobs, kueue ? ", \"admission\": \"kueue\"" : "");
-    b->s = scenario_parse("t.json", text.s, text.n, NULL, &b->d);
-    if (!b->s) diag_print(&b->d, stderr);
-    assert_non_null(b->s);
-    assert_non_null(temp_run_dir(b->dir, sizeof b->dir));
-    b->r = (struct k8s_run){ .s = b->s, .o = &b->o, .d = &b->d, .kueue = kueue };
-    b->r.live = live_create(b->s, &(struct live_options){ .dir = b->dir, .back_end = "kubernetes", .record_level = RECORD_FULL, .force = true }, &err);
-    assert_non_null(b->r.live);
-    b->r.phases = open_memstream(&b->text, &b->n);
-    assert_true(manifests_make(b->s, &(struct manifest_options){ 0 }, &b->r.set, &b->d));
-    k8s_mark_begin(&b->r.mark, b->s, &b->r.set, "https://a");
-    k8s_plan_label(&b->r.mark, &b->r.set);
-    k8s_find_jobs(&b->r);
-    str_free(&text);
-}
-
-static void end(struct bench *b)
-{
-    char *err = NULL;
-    fclose(b->r.phases);
-    assert_true(live_finish(b->r.live, RUN_COMPLETE, &err)); /* its ledger adds up */
-    k8s_free_run(&b->r);
-    scenario_free(b->s);
-    diag_free(&b->d);
-    free(b->text);
-    temp_run_remove(b->dir);
-}
-
-static void create_job(struct bench *b, size_t i, const char *uid)
+static void create_job(struct k8s_bench *b, size_t i, const char *uid)
 {
     hmap_put_str(&b->r.by_uid, uid, i);
     k8s_observe_created(&b->r, &b->r.jobs[i]);
 }
 
-/* NS in the text is the run's namespace. */
-static void see(struct bench *b, int64_t at_s, void (*observe)(enum k8s_change, const cJSON *, void *), enum k8s_change change, const char *json)
+/* Of a text in which @NS and @ID are the run's. */
+static void see(struct k8s_bench *b, int64_t at_s, void (*observe)(enum k8s_change, const cJSON *, void *), enum k8s_change change, const char *json)
 {
-    struct str text = { 0 };
-    for (const char *c = json; *c; c++) {
-        if (strncmp(c, "@NS", 3) == 0) str_append(&text, b->r.mark.ns[0]), c += 2;
-        else str_append_char(&text, *c);
-    }
-    cJSON *o = cJSON_Parse(str_text(&text));
-    if (!o) fail_msg("%s", str_text(&text));
+    char *text = k8s_bench_text(b, json);
+    cJSON *o = cJSON_Parse(text);
+    if (!o) fail_msg("%s", text);
     live_at(b->r.live, at_s * 1000000000);
     observe(change, o, &b->r);
     cJSON_Delete(o);
-    str_free(&text);
+    free(text);
 }
 
 #define POD(name, uid, job, node, status)                                                                               \
-    "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"@NS\",\"uid\":\"" uid "\",\"labels\":{\"trainyard/job\":\"" job "\"}}," \
+    "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"@NS\",\"uid\":\"" uid "\",\"labels\":{\"trainyard/run\":\"@ID\",\"trainyard/job\":\"" job "\"}}," \
     "\"spec\":{\"nodeName\":\"" node "\",\"containers\":[{\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\"}}}]},\"status\":{" status "}}"
 #define RUNS(restarts) "\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}],"                 \
     "\"containerStatuses\":[{\"restartCount\":" restarts ",\"state\":{\"running\":{}}}]"
@@ -99,7 +48,7 @@ static void see(struct bench *b, int64_t at_s, void (*observe)(enum k8s_change, 
 #define COND(type, status, reason, message) "{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"" reason "\",\"message\":\"" message "\"}"
 #define JOB(name, conditions) "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"@NS\"},\"status\":{\"conditions\":[" conditions "]}}"
 
-static void phases(struct bench *b, const char *expected)
+static void phases(struct k8s_bench *b, const char *expected)
 {
     fflush(b->r.phases);
     if (strcmp(b->text, expected) != 0) fail_msg("\n%sis not\n%s", b->text, expected);
@@ -108,10 +57,10 @@ static void phases(struct bench *b, const char *expected)
 /* A job admitted by Kueue, preempted by another, its pods gone, admitted again. */
 static void preempted(void **state)
 {
-    struct bench b;
+    struct k8s_bench b;
     (void)state;
-    begin(&b, "{ \"id\": \"low\", \"kind\": \"Job\", \"replicas\": 2, \"gpus\": 4, \"duration\": 60, \"queue\": \"q\" },"
-              "{ \"id\": \"high\", \"kind\": \"Job\", \"gpus\": 8, \"duration\": 60, \"queue\": \"q\", \"priority\": 9 }", true);
+    k8s_bench_begin(&b, "{ \"id\": \"low\", \"kind\": \"Job\", \"replicas\": 2, \"gpus\": 4, \"duration\": 60, \"queue\": \"q\" },"
+              "{ \"id\": \"high\", \"kind\": \"Job\", \"gpus\": 8, \"duration\": 60, \"queue\": \"q\", \"priority\": 9 }", "", true);
     see(&b, 0, k8s_observe_node, K8S_THERE, NODE("g-0"));
     see(&b, 0, k8s_observe_node, K8S_THERE, NODE("g-1"));
     create_job(&b, 0, "u-low");
@@ -143,15 +92,15 @@ static void preempted(void **state)
                "9,\"low\",ready,Pod,low-a,\"\"\n10,\"low\",ready,Pod,low-b,\"\"\n10,\"low\",running,Job,low,\"\"\n"
                "20,\"low\",evicted,Job,low,\"Preempted\"\n21,\"low\",deleted,Pod,low-a,\"\"\n22,\"low\",deleted,Pod,low-b,\"\"\n22,\"low\",requeued,Job,low,\"\"\n"
                "30,\"low\",quota-reserved,Workload,w,\"\"\n30,\"low\",admitted,Job,low,\"\"\n");
-    end(&b);
+    k8s_bench_end(&b);
 }
 
 /* A container restarts; later its pod is replaced by one of the same name; the job succeeds. */
 static void restarted(void **state)
 {
-    struct bench b;
+    struct k8s_bench b;
     (void)state;
-    begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", false);
+    k8s_bench_begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", "", false);
     see(&b, 0, k8s_observe_node, K8S_THERE, NODE("g-0"));
     create_job(&b, 0, "u");
     assert_int_equal(live_state(b.r.live, 0), JOB_ADMITTED); /* nobody else admits */
@@ -171,15 +120,15 @@ static void restarted(void **state)
                "30,\"j\",deleted,Pod,p,\"\"\n30,\"j\",pod-created,Pod,p,\"\"\n30,\"j\",scheduled,Pod,p,\"\"\n30,\"j\",ready,Pod,p,\"\"\n40,\"j\",succeeded,Pod,p,\"\"\n"
                "41,\"j\",condition,Job,j,\"SuccessCriteriaMet=True CompletionsReached\"\n41,\"j\",condition,Job,j,\"Complete=True CompletionsReached\"\n"
                "41,\"j\",succeeded,Job,j,\"CompletionsReached\"\n");
-    end(&b);
+    k8s_bench_end(&b);
 }
 
 /* Pods on nodes that the scenario has not hold nothing and are counted; nodes beyond the group's number are none of its. */
 static void strangers(void **state)
 {
-    struct bench b;
+    struct k8s_bench b;
     (void)state;
-    begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", false);
+    k8s_bench_begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", "", false);
     see(&b, 0, k8s_observe_node, K8S_THERE, NODE("g-1"));
     see(&b, 0, k8s_observe_node, K8S_THERE, NODE("blade"));
     see(&b, 0, k8s_observe_node, K8S_THERE, NODE("third"));
@@ -189,7 +138,65 @@ static void strangers(void **state)
     create_job(&b, 0, "u");
     see(&b, 1, k8s_observe_pod, K8S_CHANGED, POD("p", "1", "j", "third", RUNS("0")));
     assert_int_equal(b.r.strays, 1);
-    end(&b);
+    see(&b, 2, k8s_observe_pod, K8S_CHANGED, POD("p", "1", "j", "third", RUNS("0"))); /* pods are counted, not what is told of them */
+    assert_int_equal(b.r.strays, 1);
+    see(&b, 3, k8s_observe_pod, K8S_CHANGED, POD("q", "2", "j", "third", RUNS("0")));
+    assert_int_equal(b.r.strays, 2);
+    k8s_bench_end(&b);
+}
+
+/* Of a pod without the run's label nothing is followed, whatever a server sends for the selector. */
+static void unlabelled(void **state)
+{
+    struct k8s_bench b;
+    (void)state;
+    k8s_bench_begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", "", false);
+    see(&b, 0, k8s_observe_node, K8S_THERE, NODE("g-0"));
+    create_job(&b, 0, "u");
+    see(&b, 1, k8s_observe_pod, K8S_THERE, "{\"metadata\":{\"name\":\"p\",\"namespace\":\"@NS\",\"uid\":\"1\",\"labels\":{\"trainyard/job\":\"j\"}}}");
+    see(&b, 1, k8s_observe_pod, K8S_THERE, "{\"metadata\":{\"name\":\"p\",\"namespace\":\"@NS\",\"uid\":\"1\",\"labels\":{\"trainyard/run\":\"other\",\"trainyard/job\":\"j\"}}}");
+    assert_int_equal(b.r.n_pods, 0);
+    k8s_bench_end(&b);
+}
+
+/* Two jobs of 4 GPUs a pod, one node of 8: what is told of the second job's pod comes before what the first has let go. */
+static void gpus_that_are_free_later(void **state)
+{
+    struct k8s_bench b;
+    (void)state;
+    k8s_bench_begin(&b, "{ \"id\": \"a\", \"kind\": \"Job\", \"replicas\": 2, \"gpus\": 4, \"duration\": 60 },"
+                        "{ \"id\": \"b\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", "", false);
+    see(&b, 0, k8s_observe_node, K8S_THERE, NODE("g-0"));
+    create_job(&b, 0, "u-a");
+    create_job(&b, 1, "u-b");
+    see(&b, 1, k8s_observe_pod, K8S_CHANGED, POD("a-0", "1", "a", "g-0", RUNS("0")));
+    see(&b, 1, k8s_observe_pod, K8S_CHANGED, POD("a-1", "2", "a", "g-0", RUNS("0")));
+    see(&b, 2, k8s_observe_pod, K8S_CHANGED, POD("b-0", "3", "b", "g-0", RUNS("0")));
+    assert_int_equal(b.r.jobs[1].pods[0]->group, LIVE_NONE);
+    assert_int_equal(b.r.wanting, 1);
+    see(&b, 3, k8s_observe_pod, K8S_CHANGED, POD("a-1", "2", "a", "g-0", "\"phase\":\"Succeeded\""));
+    assert_int_not_equal(b.r.jobs[1].pods[0]->group, LIVE_NONE);
+    assert_int_equal(b.r.wanting, 0);
+    assert_true(live_steps_now(b.r.live, 1));
+    assert_int_equal(b.r.strays, 0);
+    k8s_bench_end(&b);
+}
+
+/* What comes after a job that has failed is submitted in its time, cancelled, and never made. */
+static void in_vain(void **state)
+{
+    struct k8s_bench b;
+    (void)state;
+    k8s_bench_begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", "", false);
+    live_at(b.r.live, 5000000000);
+    k8s_observe_dependent(&b.r, &b.r.jobs[0], false);
+    assert_int_equal(live_state(b.r.live, 0), JOB_PENDING);
+    live_at(b.r.live, 7000000000);
+    k8s_observe_dependent(&b.r, &b.r.jobs[0], true);
+    assert_int_equal(live_state(b.r.live, 0), JOB_CANCELLED);
+    assert_false(b.r.jobs[0].created);
+    phases(&b, "7,\"j\",cancelled,Job,j,\"a job that it comes after has not succeeded\"\n");
+    k8s_bench_end(&b);
 }
 
 /* Whatever comes over a watch, nothing of it is believed to have members, kinds or lengths. */
@@ -199,24 +206,25 @@ static void malformed(void **state)
         "{}", "{\"metadata\":7}", "{\"metadata\":{\"name\":1,\"namespace\":[]}}", "{\"metadata\":{\"name\":\"j\",\"namespace\":\"@NS\"},\"status\":[]}",
         "{\"metadata\":{\"name\":\"j\",\"namespace\":\"@NS\"},\"status\":{\"conditions\":{\"a\":1}}}",
         "{\"metadata\":{\"name\":\"j\",\"namespace\":\"@NS\"},\"status\":{\"conditions\":[1,\"x\",{\"type\":[]}]}}",
-        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"@NS\",\"labels\":{\"trainyard/job\":\"j\"}},\"spec\":{\"containers\":[7,{\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"99999999999999999999\"}}}]}}",
-        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"@NS\",\"labels\":{\"trainyard/job\":\"j\"}},\"spec\":{\"nodeName\":{}},\"status\":{\"containerStatuses\":[{\"restartCount\":\"x\",\"state\":3}]}}",
+        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"@NS\",\"labels\":{\"trainyard/run\":\"@ID\",\"trainyard/job\":\"j\"}},\"spec\":{\"containers\":[7,{\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"99999999999999999999\"}}}]}}",
+        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"@NS\",\"labels\":{\"trainyard/run\":\"@ID\",\"trainyard/job\":\"j\"}},\"spec\":{\"nodeName\":{}},\"status\":{\"containerStatuses\":[{\"restartCount\":\"x\",\"state\":3}]}}",
         "{\"metadata\":{\"name\":\"w\",\"namespace\":\"@NS\",\"ownerReferences\":[]}}", "{\"metadata\":{\"name\":\"w\",\"namespace\":\"@NS\",\"ownerReferences\":[3]}}",
         "{\"involvedObject\":{\"kind\":\"Pod\"},\"reason\":\"Pulled\"}",
     };
     static void (*const observers[])(enum k8s_change, const cJSON *, void *) = { k8s_observe_job, k8s_observe_pod, k8s_observe_workload, k8s_observe_event, k8s_observe_node };
-    struct bench b;
+    struct k8s_bench b;
     (void)state;
-    begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", true);
+    k8s_bench_begin(&b, "{ \"id\": \"j\", \"kind\": \"Job\", \"gpus\": 4, \"duration\": 60 }", "", true);
     create_job(&b, 0, "u");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
         for (size_t k = 0; k < sizeof observers / sizeof *observers; k++)
             for (int change = K8S_THERE; change <= K8S_DELETED; change++) see(&b, 1, observers[k], (enum k8s_change)change, objects[i]);
-    end(&b);
+    k8s_bench_end(&b);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(preempted), cmocka_unit_test(restarted), cmocka_unit_test(strangers), cmocka_unit_test(malformed) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(preempted), cmocka_unit_test(restarted), cmocka_unit_test(strangers), cmocka_unit_test(unlabelled),
+                                        cmocka_unit_test(gpus_that_are_free_later), cmocka_unit_test(in_vain), cmocka_unit_test(malformed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
