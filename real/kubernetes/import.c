@@ -14,6 +14,7 @@
 #include "base/json_write.h"
 #include "base/units.h"
 #include "input/scenario.h"
+#include "real/kubernetes/import_keep.h"
 #include "real/kubernetes/observe.h"
 
 struct node_kind { char *key; cJSON *group; uint32_t count; };
@@ -51,21 +52,7 @@ static int64_t seconds_of(const char *text)
     return (int64_t)timegm(&t);
 }
 
-/* ---- pods of jobs ---- */
-
-static cJSON *kept_containers(const cJSON *list)
-{
-    static const char *const keys[] = { "name", "image", "resources", "ports" };
-    cJSON *out = cJSON_CreateArray();
-    const cJSON *c;
-    cJSON_ArrayForEach(c, list)
-    {
-        cJSON *o = cJSON_CreateObject();
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) keep(o, c, keys[i]);
-        cJSON_AddItemToArray(out, o);
-    }
-    return out;
-}
+/* ---- what selects nodes ---- */
 
 static void note_selectors(struct importing *m, const cJSON *labels)
 {
@@ -73,31 +60,12 @@ static void note_selectors(struct importing *m, const cJSON *labels)
     cJSON_ArrayForEach(l, labels) hmap_put_str(&m->selected, l->string, 1);
 }
 
-static cJSON *kept_template(struct importing *m, const cJSON *template)
+/* Wherever in a job they stand. */
+static void note_node_selectors(struct importing *m, const cJSON *node)
 {
-    static const char *const keys[] = { "restartPolicy", "nodeSelector", "tolerations", "priorityClassName" };
-    const cJSON *spec = k8s_in(template, "spec");
-    cJSON *out = cJSON_CreateObject(), *s = cJSON_AddObjectToObject(out, "spec");
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) keep(s, spec, keys[i]);
-    note_selectors(m, k8s_in(spec, "nodeSelector"));
-    cJSON_AddItemToObject(s, "containers", kept_containers(k8s_in(spec, "containers")));
-    if (k8s_in(spec, "initContainers")) cJSON_AddItemToObject(s, "initContainers", kept_containers(k8s_in(spec, "initContainers")));
-    return out;
-}
-
-/* In place, wherever they stand. */
-static void prune_templates(struct importing *m, cJSON *node)
-{
-    for (cJSON *c = node->child; c; c = c->next) {
-        bool template = c->string && cJSON_IsObject(c) && (strcmp(c->string, "template") == 0 || strcmp(c->string, "submitterPodTemplate") == 0);
-        if (!template) {
-            if (cJSON_IsObject(c) || cJSON_IsArray(c)) prune_templates(m, c);
-            continue;
-        }
-        cJSON *pruned = kept_template(m, c);
-        cJSON_DeleteItemFromObjectCaseSensitive(c, "metadata");
-        cJSON_ReplaceItemInObjectCaseSensitive(c, "spec", cJSON_DetachItemFromObjectCaseSensitive(pruned, "spec"));
-        cJSON_Delete(pruned);
+    for (const cJSON *c = node ? node->child : NULL; c; c = c->next) {
+        if (c->string && strcmp(c->string, "nodeSelector") == 0) note_selectors(m, c);
+        else note_node_selectors(m, c);
     }
 }
 
@@ -119,8 +87,8 @@ static cJSON *kept_object(const struct importing *m, const cJSON *item)
         if (str_starts_with(a->string, "trainyard/") || strcmp(a->string, "kueue.x-k8s.io/job-min-parallelism") == 0 ||
             strcmp(a->string, "ray.io/ft-enabled") == 0)
             cJSON_AddItemToObject(n, a->string, cJSON_Duplicate(a, true));
-    keep(o, item, "spec");
-    keep(o, item, "value");
+    if (k8s_in(item, "spec")) cJSON_AddItemToObject(o, "spec", k8s_import_kept(m->reading->kind, k8s_in(item, "spec")));
+    if (cJSON_IsNumber(k8s_in(item, "value"))) keep(o, item, "value");
     return o;
 }
 
@@ -183,9 +151,7 @@ static bool on_job(const cJSON *item, void *arg)
     cJSON_ArrayForEach(owner, k8s_in(meta, "ownerReferences"))
         if (hmap_get_str(&m->owners, k8s_text(owner, "uid"), NULL)) return true; /* a RayJob's cluster, a submitter's Job */
     cJSON *o = kept_object(m, item);
-    prune_templates(m, cJSON_GetObjectItemCaseSensitive(o, "spec"));
-    drop(cJSON_GetObjectItemCaseSensitive(o, "spec"), "selector");
-    drop(cJSON_GetObjectItemCaseSensitive(o, "spec"), "manualSelector");
+    note_node_selectors(m, k8s_in(o, "spec"));
     drop_suspend(o);
     annotate(m, o, item);
     cJSON_AddItemToArray(m->objects, o);

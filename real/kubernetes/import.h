@@ -5,8 +5,8 @@
  *
  * Nodes that are alike (allocatable GPUs, CPU, memory; taints; the labels that flavors and jobs select by, instance type and
  * GPU product) become one group. Kueue's objects and the jobs (PyTorchJob, RayJob, RayCluster, Job) become "objects" in place.
- * Of pods only what the simulator reads is kept: names, images, resources, ports, selectors, tolerations, priorities; environments,
- * commands and volumes are left out, as they may hold what must not be copied. Secrets are not read.
+ * Of them only what the simulator reads is kept (import_keep.h): environments, commands, entrypoints, volumes and whatever else users write at
+ * will are left out, as they may hold what must not be copied. Secrets are not read.
  * A job's submission is its creation, counted from the oldest job's; an ended job's duration is from its start to its end; jobs
  * that still run or wait have none and do not end by themselves (a note says how many). Jobs of others' kinds, and pods of no job that is read, are
  * counted in the notes.

@@ -29,7 +29,8 @@
     "\"command\":[\"run\",\"--password=hunter2\"],\"env\":[{\"name\":\"TOKEN\",\"value\":\"hunter2\"}],"                      \
     "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"" gpus "\"}}}]}}"
 
-static const struct { const char *path, *body; } pages[] = {
+struct page { const char *path, *body; };
+static const struct page pages[] = {
     { "/api/v1/nodes", LIST(NODE("n1", "8", "east", "") "," NODE("n2", "8", "east", "\"taints\":[{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoSchedule\"}]") ","
                             NODE("n3", "8", "west", "") "," NODE("n4", "4", "west", "\"taints\":[{\"key\":\"gpu\",\"value\":\"yes\",\"effect\":\"NoSchedule\"}]")) },
     /* began at 10:00:10, ended at 10:01:40, created first of all at 10:00:00 */
@@ -49,18 +50,18 @@ static const struct { const char *path, *body; } pages[] = {
     { "/apis/kueue.x-k8s.io/v1beta2/localqueues", LIST("{\"metadata\":{\"name\":\"lq\",\"namespace\":\"default\"},\"spec\":{\"clusterQueue\":\"cq\"}}") },
     { "/api/v1/pods", LIST("{\"metadata\":{\"name\":\"p1\",\"ownerReferences\":[{\"uid\":\"u2\"}]},\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]},\"status\":{\"phase\":\"Running\"}},"
                            "{\"metadata\":{\"name\":\"p2\"},\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"3\"}}}]},\"status\":{\"phase\":\"Running\"}}") },
+    { NULL, NULL },
 };
 
 /* Nothing but lists, and none of Secrets. */
 static void serve(struct fake_request *r, void *arg)
 {
-    (void)arg;
     assert_string_equal(r->method, "GET");
     assert_null(strstr(r->path, "secret"));
     r->path[strcspn(r->path, "?")] = '\0';
-    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
-        if (strcmp(r->path, pages[i].path) == 0) {
-            fake_reply(r, 200, "", pages[i].body);
+    for (const struct page *p = arg; p->path; p++)
+        if (strcmp(r->path, p->path) == 0) {
+            fake_reply(r, 200, "", p->body);
             return;
         }
     fake_reply(r, 404, "", "404 page not found");
@@ -77,7 +78,7 @@ static const struct job_spec *job_of(const struct scenario *s, const char *id)
 
 static void imported(void **state)
 {
-    struct fake_kube *f = fake_kube_start(serve, NULL);
+    struct fake_kube *f = fake_kube_start(serve, (void *)(uintptr_t)pages);
     struct k8s_access access = { .server = fake_kube_server(f), .context = "lab" };
     struct str json = { 0 }, notes = { 0 };
     struct diag d = { 0 };
@@ -118,6 +119,84 @@ static void imported(void **state)
     fake_kube_stop(f);
 }
 
+/* ---- what must not be copied ---- */
+
+/* In each field that a user writes at will, known or not; what an import keeps is words of the API, numbers, names, images, labels of nodes. */
+#define X       "\"hunter2\""
+#define MORE    ",\"someFieldOfNextYear\":" X ",\"another\":{\"deep\":[{\"in\":" X "}]}"
+#define META(name) "\"metadata\":{\"name\":\"" name "\",\"namespace\":\"default\",\"labels\":{\"app\":" X "},\"annotations\":{\"note\":" X ","  \
+    "\"kubectl.kubernetes.io/last-applied-configuration\":\"{\\\"env\\\":\\\"hunter2\\\"}\"},\"managedFields\":[{\"manager\":" X "}]" MORE "}"
+#define CONTAINER                                                                                                       \
+    "{\"name\":\"c\",\"image\":\"i\",\"command\":[" X "],\"args\":[\"--password\"," X "],\"env\":[{\"name\":\"T\",\"value\":" X "},{\"name\":\"U\"," \
+    "\"valueFrom\":{\"secretKeyRef\":{\"name\":" X ",\"key\":" X "}}}],\"envFrom\":[{\"configMapRef\":{\"name\":" X "}}],\"workingDir\":" X ","    \
+    "\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":" X "}],\"lifecycle\":{\"postStart\":{\"exec\":{\"command\":[" X "]}}},"                  \
+    "\"livenessProbe\":{\"httpGet\":{\"httpHeaders\":[{\"name\":\"Authorization\",\"value\":" X "}]}},\"ports\":[{\"containerPort\":80,\"hostIP\":" X "}]," \
+    "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"},\"claims\":[{\"name\":" X "}]}" MORE "}"
+#define POD_TEMPLATE                                                                                                    \
+    "{\"metadata\":{\"labels\":{\"l\":" X "},\"annotations\":{\"a\":" X "}},\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[" CONTAINER "],"   \
+    "\"initContainers\":[" CONTAINER "],\"volumes\":[{\"name\":\"v\",\"secret\":{\"secretName\":" X "}}],\"serviceAccountName\":" X ","            \
+    "\"imagePullSecrets\":[{\"name\":" X "}],\"hostAliases\":[{\"hostnames\":[" X "]}],\"hostname\":" X ",\"schedulerName\":" X MORE "}" MORE "}"
+#define RAY_SPEC                                                                                                        \
+    "{\"rayVersion\":\"2.52.0\",\"headServiceAnnotations\":{\"a\":" X "},\"authOptions\":{\"mode\":" X "},\"managedBy\":" X ","                      \
+    "\"autoscalerOptions\":{\"env\":[{\"name\":\"A\",\"value\":" X "}]},\"gcsFaultToleranceOptions\":{\"redisAddress\":" X ",\"redisUsername\":{\"value\":" X "}," \
+    "\"redisPassword\":{\"value\":" X "},\"externalStorageNamespace\":" X "},\"headGroupSpec\":{\"rayStartParams\":{\"redis-password\":" X ",\"block\":" X ","  \
+    "\"num-gpus\":\"1\"},\"headService\":{\"a\":" X "},\"labels\":{\"a\":" X "},\"resources\":{\"a\":" X "},\"template\":" POD_TEMPLATE MORE "}," \
+    "\"workerGroupSpecs\":[{\"groupName\":\"w\",\"replicas\":2,\"rayStartParams\":{\"redis-password\":" X "},\"scaleStrategy\":{\"workersToDelete\":[" X "]}," \
+    "\"template\":" POD_TEMPLATE MORE "}]" MORE "}"
+#define GROUP "\"resourceGroups\":[{\"coveredResources\":[\"nvidia.com/gpu\"],\"flavors\":[{\"name\":\"f\",\"resources\":[{\"name\":\"nvidia.com/gpu\","   \
+    "\"nominalQuota\":\"8\"" MORE "}]" MORE "}]" MORE "}]"
+
+static const struct page secret_pages[] = {
+    { "/api/v1/nodes", LIST("{" META("n1") ",\"spec\":{\"providerID\":" X "},\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"8\"},\"nodeInfo\":{\"machineID\":" X "}}}") },
+    { "/apis/batch/v1/jobs", LIST("{" META("b") ",\"spec\":{\"parallelism\":1,\"managedBy\":" X ",\"selector\":{\"matchLabels\":{\"a\":" X "}},\"podFailurePolicy\":{\"rules\":[{\"a\":" X "}]},"
+                                  "\"successPolicy\":{\"rules\":[{\"a\":" X "}]},\"template\":" POD_TEMPLATE MORE "},\"status\":{\"a\":" X "}}") },
+    { "/apis/kubeflow.org/v1/pytorchjobs",
+      LIST("{" META("t") ",\"spec\":{\"elasticPolicy\":{\"minReplicas\":1,\"rdzvBackend\":\"c10d\",\"rdzvHost\":" X ",\"rdzvId\":" X ",\"rdzvConf\":[{\"key\":" X ",\"value\":" X "}],"
+           "\"metrics\":[{\"a\":" X "}]" MORE "},\"runPolicy\":{\"managedBy\":" X ",\"schedulingPolicy\":{\"queue\":" X "}" MORE "},\"pytorchReplicaSpecs\":{\"Worker\":{\"replicas\":2,"
+           "\"template\":" POD_TEMPLATE MORE "}" MORE "}" MORE "}}") },
+    { "/apis/ray.io/v1/rayjobs",
+      LIST("{" META("r") ",\"spec\":{\"entrypoint\":\"run --token hunter2\",\"runtimeEnvYAML\":\"env_vars: {T: hunter2}\",\"metadata\":{\"a\":" X "},\"jobId\":" X ",\"managedBy\":" X ","
+           "\"entrypointResources\":" X ",\"submitterConfig\":{\"a\":" X "},\"deletionStrategy\":{\"a\":" X "},\"submitterPodTemplate\":" POD_TEMPLATE ",\"rayClusterSpec\":" RAY_SPEC MORE "}},"
+           "{" META("s") ",\"spec\":{\"entrypoint\":" X ",\"clusterSelector\":{\"ray.io/cluster\":" X "}}}") },
+    { "/apis/ray.io/v1/rayclusters", LIST("{" META("c") ",\"spec\":" RAY_SPEC "}") },
+    { "/apis/kueue.x-k8s.io/v1beta2/resourceflavors", LIST("{" META("f") ",\"spec\":{\"nodeLabels\":{}" MORE "}}") },
+    { "/apis/kueue.x-k8s.io/v1beta2/cohorts", LIST("{" META("co") ",\"spec\":{" GROUP MORE "}}") },
+    { "/apis/kueue.x-k8s.io/v1beta2/clusterqueues", LIST("{" META("cq") ",\"spec\":{\"cohortName\":\"co\",\"namespaceSelector\":{},\"admissionScope\":{\"a\":" X "},"
+                                                         "\"concurrentAdmissionPolicy\":{\"a\":" X "}," GROUP MORE "},\"status\":{\"a\":" X "}}") },
+    { "/apis/kueue.x-k8s.io/v1beta2/localqueues", LIST("{" META("lq") ",\"spec\":{\"clusterQueue\":\"cq\"" MORE "}}") },
+    { "/apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses", LIST("{" META("high") ",\"value\":7,\"description\":" X MORE "}") },
+    { "/apis/scheduling.k8s.io/v1/priorityclasses", LIST("{" META("p") ",\"value\":7,\"description\":" X ",\"preemptionPolicy\":" X MORE "}") },
+    { "/api/v1/pods", LIST("{" META("p1") ",\"spec\":{\"containers\":[" CONTAINER "]},\"status\":{\"phase\":\"Running\"}}") },
+    { NULL, NULL },
+};
+
+static void no_secrets(void **state)
+{
+    struct fake_kube *f = fake_kube_start(serve, (void *)(uintptr_t)secret_pages);
+    struct k8s_access access = { .server = fake_kube_server(f), .context = "lab" };
+    struct str json = { 0 }, notes = { 0 };
+    struct diag d = { 0 };
+    (void)state;
+    assert_true(k8s_import(&access, NULL, &json, &notes, &d));
+    const char *found = strstr(json.s, "hunter2");
+    if (found) fail_msg("%.200s", found - (found - json.s < 150 ? found - json.s : 150));
+    assert_null(strstr(str_text(&notes), "hunter2"));
+    struct scenario *s = scenario_parse("x.json", json.s, json.n, NULL, &d);
+    if (!s) diag_print(&d, stderr);
+    assert_non_null(s);
+    assert_int_equal(s->n_jobs, 4); /* the RayJob on a cluster that is there gives a warning */
+    const struct job_detail *cluster = &s->details[job_of(s, "c")->detail], *ray = &s->details[job_of(s, "r")->detail];
+    assert_true(cluster->gcs_ft && ray->gcs_ft);
+    assert_int_equal(job_shares(s, job_of(s, "c")), 3000);
+    assert_int_equal(job_shares(s, job_of(s, "t")), 2000);
+    assert_int_equal(s->details[job_of(s, "t")->detail].elastic.min, 1);
+    scenario_free(s);
+    str_free(&json);
+    str_free(&notes);
+    diag_free(&d);
+    fake_kube_stop(f);
+}
+
 /* ---- marks ---- */
 
 static bool reads(const char *text)
@@ -147,12 +226,15 @@ static void marks(void **state)
     assert_false(reads(MARK("x,app notin (y", "")));
     assert_false(reads("{ \"server\": \"https://a\", \"namespaces\": [] }"));
     assert_false(reads("{ \"run\": \"lab-bcdfghjk\", \"namespaces\": [] }"));
+    assert_true(reads("{ \"run\": \"lab-bcdfghjk\", \"server\": \"https://a\", \"namespaces\": [], \"kinds\": [\"Job\", \"Namespace\"] }"));
+    assert_false(reads("{ \"run\": \"lab-bcdfghjk\", \"server\": \"https://a\", \"namespaces\": [], \"kinds\": [\"Secret\"] }"));
+    assert_false(reads("{ \"run\": \"lab-bcdfghjk\", \"server\": \"https://a\", \"namespaces\": [], \"kinds\": \"Job\" }"));
     assert_false(reads("[]"));
     assert_false(reads("{"));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(imported), cmocka_unit_test(marks) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(imported), cmocka_unit_test(no_secrets), cmocka_unit_test(marks) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
