@@ -133,7 +133,7 @@ static const struct field job_fields[] = {
     FIELD(raw_job, team, "team", TYPE_STRING, .help = "for reports and fair shares"),
     FIELD(raw_job, priority, "priority", TYPE_INT, .min = INT32_MIN, .max = INT32_MAX, .help = "higher goes first; default 0"),
     FIELD(raw_job, priority_class, "priorityClass", TYPE_STRING, .help = "a name of \"priorities\" or of the objects"),
-    FIELD(raw_job, after, "after", TYPE_STRINGS, .help = "ids of jobs that must have succeeded"),
+    FIELD(raw_job, after, "after", TYPE_STRINGS, .help = "ids of jobs that must have succeeded; it is cancelled when one ends otherwise"),
     FIELD(raw_job, gpu, "gpu", TYPE_STRING, .help = "GPU type or node group"),
     FIELD(raw_job, node_selector, "nodeSelector", TYPE_TEXTS, .any_kind = true, .help = "labels that its nodes must have"),
     FIELD(raw_job, tolerations, "tolerations", TYPE_LIST, .sub = &toleration_type, .help = "taints that its pods tolerate"),

@@ -271,6 +271,7 @@ static void destroy(struct sim *s)
     pool_destroy(s->pool);
     ledger_destroy(s->ledger);
     array_free(&s->dependents);
+    free(s->unsuccessful);
     free(s->owned_specs);
     free(s->by_index);
     free(s->blocked_shares);

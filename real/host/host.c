@@ -354,7 +354,7 @@ static bool finish(struct host *h)
     live_at(h->run, host_now(h));
     r->end_ns = live_now(h->run);
     r->jobs = h->n_jobs;
-    r->unfinished = h->n_jobs - r->succeeded - r->failed;
+    for (size_t i = 0; i < h->n_jobs; i++) r->unfinished += h->jobs[i].stage < STAGE_ENDING;
     bool ok = live_finish(h->run, state, &err);
     if (!r->error) r->error = err;
     else free(err);

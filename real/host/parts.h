@@ -153,6 +153,7 @@ void job_free_port(struct host_job *);
 
 /* ---- queue.c ---- */
 void queue_begin(struct host *);
+/* Of one that comes after others: when these have succeeded; it is cancelled when one has ended otherwise. */
 void queue_asks(struct host_job *);
 void queue_pass_soon(struct host *);
 void queue_job_ended(struct host *);

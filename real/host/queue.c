@@ -197,12 +197,6 @@ static void pass(void *arg)
     host_look_for_end(h);
 }
 
-void queue_asks(struct host_job *j)
-{
-    j->stage = STAGE_PENDING;
-    queue_pass_soon(j->host);
-}
-
 /* ---- submission ---- */
 
 static bool waits_for_others(const struct host_job *j)
@@ -212,22 +206,40 @@ static bool waits_for_others(const struct host_job *j)
     return false;
 }
 
+/* What it comes after must have succeeded; one that has ended otherwise never will. */
+static bool is_in_vain(const struct host_job *j)
+{
+    for (uint32_t i = 0; i < j->detail->n_after; i++) {
+        const struct host_job *of = &j->host->jobs[j->detail->after[i]];
+        if (of->stage >= STAGE_ENDING && live_state(j->host->run, of->index) != JOB_SUCCEEDED) return true;
+    }
+    return false;
+}
+
+void queue_asks(struct host_job *j)
+{
+    if (is_in_vain(j)) {
+        job_over(j, JOB_CANCELLED, false);
+    } else if (waits_for_others(j)) {
+        j->stage = STAGE_DEPENDS;
+        live_waits(j->host->run, j->index, WAIT_DEPENDENCY);
+    } else {
+        j->stage = STAGE_PENDING;
+        queue_pass_soon(j->host);
+    }
+}
+
 static void submit(struct host_job *j)
 {
     live_submitted(j->host->run, j->index);
     host_tell(j->host, j, "is submitted");
-    if (!waits_for_others(j)) {
-        queue_asks(j);
-        return;
-    }
-    j->stage = STAGE_DEPENDS;
-    live_waits(j->host->run, j->index, WAIT_DEPENDENCY);
+    queue_asks(j);
 }
 
 void queue_job_ended(struct host *h)
 {
     for (size_t i = 0; i < h->n_jobs; i++)
-        if (h->jobs[i].stage == STAGE_DEPENDS && !waits_for_others(&h->jobs[i])) queue_asks(&h->jobs[i]);
+        if (h->jobs[i].stage == STAGE_DEPENDS) queue_asks(&h->jobs[i]);
 }
 
 static void arm_submit(struct host *h);

@@ -304,6 +304,8 @@ static void end_job(struct sim *s, struct job *j, enum job_state state)
     s->restarts_in_vain = 0;
     s->n_succeeded += state == JOB_SUCCEEDED;
     s->n_failed += state == JOB_FAILED;
+    if (state != JOB_SUCCEEDED && !s->unsuccessful) s->unsuccessful = xcalloc(s->n_specs, sizeof *s->unsuccessful);
+    if (state != JOB_SUCCEEDED) s->unsuccessful[j->index] = true;
     sim_record(s, REC_JOB_FINISHED, j, l->attempt, state, 0, 0);
 }
 
@@ -409,15 +411,40 @@ static bool waits_for_others(const struct sim *s, const struct job *j)
     return false;
 }
 
+/* What it comes after must have succeeded; one that has ended otherwise never will. */
+static bool is_in_vain(const struct sim *s, const struct job *j)
+{
+    const struct job_detail *d = job_detail_of(s, j);
+    for (uint32_t i = 0; i < d->n_after && s->unsuccessful; i++)
+        if (s->unsuccessful[d->after[i]]) return true;
+    return false;
+}
+
+/* The policy has never seen it. */
+static void cancel(struct sim *s, struct job *j)
+{
+    end_job(s, j, JOB_CANCELLED);
+    job_write_row(s, j);
+    forget(s, j);
+}
+
+/* Those that are cancelled may have others come after them. */
 static void release_dependents(struct sim *s)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < s->dependents.n; i++) {
-        struct job *j = s->dependents.v[i];
-        if (waits_for_others(s, j)) s->dependents.v[kept++] = j;
-        else s->policy->submit(s, j);
-    }
-    s->dependents.n = kept;
+    bool again;
+    do {
+        size_t kept = 0;
+        again = false;
+        for (size_t i = 0; i < s->dependents.n; i++) {
+            struct job *j = s->dependents.v[i];
+            bool in_vain = is_in_vain(s, j);
+            if (in_vain) cancel(s, j);
+            else if (waits_for_others(s, j)) s->dependents.v[kept++] = j;
+            else s->policy->submit(s, j);
+            again |= in_vain;
+        }
+        s->dependents.n = kept;
+    } while (again);
 }
 
 static struct job *job_new(struct sim *s, size_t index)
@@ -434,7 +461,10 @@ static struct job *job_new(struct sim *s, size_t index)
 /* To the policy, or to those who wait for other jobs. */
 static void ask(struct sim *s, struct job *j)
 {
-    if (waits_for_others(s, j)) {
+    if (is_in_vain(s, j)) {
+        cancel(s, j);
+        if (s->dependents.n) release_dependents(s);
+    } else if (waits_for_others(s, j)) {
         job_wait(s, j, WAIT_DEPENDENCY);
         array_push(&s->dependents, j);
     } else {

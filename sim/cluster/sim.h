@@ -194,6 +194,7 @@ struct sim {
     struct script *script;         /* sim/script.h */
     struct job_spec *owned_specs;  /* to free, when this replication's workload is its own */
     ARRAY(struct job *) dependents; /* wait for other jobs to end */
+    bool *unsuccessful;            /* by index of submission: ended, and not well; NULL until one has */
     size_t n_succeeded, n_failed;
     bool interrupted;
     int64_t *node_lost_ns;         /* when each node last went down, -1: never; NULL without local stores */
@@ -245,7 +246,7 @@ static inline const struct job_detail *job_detail_of(const struct sim *s, const 
 }
 uint32_t job_account(struct sim *, const struct job *, uint32_t group); /* ledger account of its current cause */
 /* Makes the job of a spec, writes its submission and hands it to the policy, or keeps it until the jobs that it comes after
- * have ended. */
+ * have succeeded; when one of them ends otherwise it is cancelled. */
 void job_submit(struct sim *, size_t index);
 /* Suspends a pending job, and lets it ask for admission again. */
 void job_put_aside(struct sim *, struct job *);

@@ -74,6 +74,8 @@ scenario operator "
     { \"id\": \"never\", $job, \"restartPolicy\": \"Never\" },
     { \"id\": \"limited\", $job, \"backoffLimit\": 1 },
     { \"id\": \"after\", $job, \"after\": [ \"plain\" ] },
+    { \"id\": \"vain\", $job, \"after\": [ \"plain\", \"never\" ] },
+    { \"id\": \"vainer\", $job, \"after\": [ \"vain\" ] },
     { \"id\": \"grows\", $job, $saves, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 3, \"maxRestarts\": 3 } },
     { \"id\": \"large\", \"replicas\": 3, \"gpus\": 8, \"steps\": 5, \"step\": { \"compute\": \"50ms\" } }" '
     { "at": 0.8, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
@@ -122,12 +124,13 @@ def between(way, job, column, least, most):
 
 r = rows("operator")
 states("operator", {"plain": "succeeded", "restarts": "succeeded", "hangs": "succeeded", "never": "failed", "limited": "failed",
-                    "after": "succeeded", "grows": "succeeded", "large": "pending"})
+                    "after": "succeeded", "vain": "cancelled", "vainer": "cancelled", "grows": "succeeded", "large": "pending"})
 check("restarts did not restart twice", r["restarts"]["restarts"] == "2")
 between("operator", "restarts", "wait_container_backoff_s", 0.9, 2.5)   # the second restart waits 1 s
 between("operator", "hangs", "wait_detection_s", 0.9, 2.5)              # nccl.timeout is 1 s
 between("operator", "plain", "compute_gpu_s", 4.9, 9)                   # 2 ranks x 50 steps x 50 ms, and what the machine lacks
 check("after began before plain ended", float(r["after"]["admitted_s"]) >= float(r["plain"]["finished_s"]))
+check("vain was not cancelled when never had failed", r["vain"]["finished_s"] == r["never"]["finished_s"])
 check("hangs did not restart once, or at no cost", r["hangs"]["restarts"] == "1" and float(r["hangs"]["recovery_gpu_s"]) > 1.8) # 2 GPUs for 1 s
 check("grows never resized, or as a restart", "steps on 3 ranks" in open(f"{sys.argv[1]}/operator.err").read() and r["grows"]["restarts"] == "0")
 check("large waits for something else", float(r["large"]["wait_unsatisfiable_s"]) > 0)

@@ -143,14 +143,28 @@ static bool in_order(int64_t a, int64_t b) { return b < 0 || (a >= 0 && a <= b);
 static bool check_times(struct replay *p, int32_t i)
 {
     const struct job_row *r = p->job[i].row;
+    bool never = r->state == JOB_CANCELLED; /* admitted */
     if (!in_order(r->submit_ns, r->admitted_ns) || !in_order(r->admitted_ns, r->allocated_ns) ||
-        !in_order(r->allocated_ns, r->started_ns) || !in_order(r->started_ns, r->finished_ns))
+        !in_order(r->allocated_ns, r->started_ns) || !in_order(never ? r->submit_ns : r->started_ns, r->finished_ns))
         return wrong(p, "its times are out of order", i);
     int64_t waits = 0, end = r->finished_ns >= 0 ? r->finished_ns : p->r->end_ns;
     for (int w = 0; w < N_WAIT_REASONS; w++) waits += r->wait_ns[w];
     if (waits != end - r->submit_ns - p->job[i].stepping_ns) return wrong(p, "its waits do not add up", i);
     return true;
 }
+
+/* What it comes after must succeed; jobs that exceed their limit fail. */
+static bool fails(const struct replay *p, uint32_t i);
+
+static bool is_in_vain(const struct replay *p, uint32_t i)
+{
+    const struct job_detail *d = &p->s->details[p->s->jobs[i].detail];
+    for (uint32_t k = 0; k < d->n_after; k++)
+        if (fails(p, d->after[k])) return true;
+    return false;
+}
+
+static bool fails(const struct replay *p, uint32_t i) { return p->s->jobs[i].work_ns > p->s->jobs[i].limit_ns || is_in_vain(p, i); }
 
 static bool check_work(struct replay *p, int32_t i, bool whole_slots)
 {
@@ -161,8 +175,10 @@ static bool check_work(struct replay *p, int32_t i, bool whole_slots)
     for (int a = 0; a < N_WORK_ACTIVITIES; a++) parts += r->work_by[a];
     if (parts != r->work || r->recovery > r->held) return wrong(p, "the parts of its work do not add up", i);
     if (r->finished_ns < 0) return true;
+    bool in_vain = is_in_vain(p, (uint32_t)i);
+    if (r->state != (in_vain ? JOB_CANCELLED : fails(p, (uint32_t)i) ? JOB_FAILED : JOB_SUCCEEDED)) return wrong(p, "it ended otherwise", i);
+    if (in_vain) return (r->admitted_ns < 0 && r->work == 0) || wrong(p, "it was cancelled, and worked", i);
     if (whole_slots) shares = (shares + SHARES_PER_GPU - 1) / SHARES_PER_GPU * SHARES_PER_GPU;
-    if (r->state != (spec->work_ns > spec->limit_ns ? JOB_FAILED : JOB_SUCCEEDED)) return wrong(p, "it ended otherwise", i);
     share_ns want = (share_ns)(uint64_t)ns * (uint64_t)shares;
     return r->work == want || wrong(p, "its work is not its duration", i);
 }
