@@ -23,43 +23,42 @@ static bool failed(struct diag *d, const char *path, const char *what)
 }
 
 /* Reads to the end, or to one byte beyond the cap. */
-static bool read_all(int fd, size_t max_bytes, struct str *out)
+char *file_read_from(int fd, size_t max_bytes, size_t *n)
 {
-    size_t room = 65536;
+    const size_t room = 65536;
+    struct str out = {0};
     char *piece = xmalloc(room);
     ssize_t got = 1;
-    while (got > 0 && out->n <= max_bytes) {
+    int reason = 0;
+    while (got > 0 && out.n <= max_bytes) {
         got = read(fd, piece, room);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            str_append_n(out, piece, (size_t)got);
+        if (got > 0) str_append_n(&out, piece, (size_t)got);
+        if (got < 0 && errno == EINTR) got = 1;
+        if (got < 0) reason = errno;
     }
     free(piece);
-    return got >= 0;
+    if (!reason && out.n > max_bytes) reason = EFBIG;
+    *n = out.n;
+    if (!reason) return str_take(&out);
+    str_free(&out);
+    return errno = reason, NULL;
 }
 
 char *file_read(const char *path, size_t max_bytes, size_t *n, struct diag *d)
 {
-    struct str out = {0};
     bool is_stdin = strcmp(path, "-") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return failed(d, path, "cannot open"), NULL;
-    bool ok = read_all(fd, max_bytes, &out);
-    if (!ok) failed(d, path, "cannot read");
+    char *text = file_read_from(fd, max_bytes, n);
+    if (!text && errno == EFBIG) diag_error(d, path, 0, NULL, "is larger than %zu bytes", max_bytes);
+    else if (!text) failed(d, path, "cannot read");
     if (!is_stdin) close(fd);
-    if (ok && out.n > max_bytes) {
-        diag_error(d, path, 0, NULL, "is larger than %zu bytes", max_bytes);
-        ok = false;
-    }
-    if (!ok) return str_free(&out), NULL;
-    *n = out.n;
-    return str_take(&out);
+    return text;
 }
 
-static bool write_all(int fd, const char *p, size_t n)
+bool file_write_all(int fd, const void *data, size_t n)
 {
-    while (n > 0) {
+    for (const char *p = data; n > 0;) {
         ssize_t put = write(fd, p, n);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return false;
@@ -94,7 +93,7 @@ static int open_temporary(struct arena *a, const char *path, char **name)
 
 static bool fill_and_close(int fd, const void *data, size_t n, bool durable)
 {
-    bool ok = write_all(fd, data, n) && (!durable || fsync(fd) == 0);
+    bool ok = file_write_all(fd, data, n) && (!durable || fsync(fd) == 0);
     int reason = errno;
     if (close(fd) == 0) return ok || (errno = reason, false);
     return false;
@@ -117,7 +116,7 @@ static bool replace(const char *path, const void *data, size_t n, bool durable, 
 static bool write_into(const char *path, const void *data, size_t n, struct diag *d)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, data, n);
+    bool ok = fd >= 0 && file_write_all(fd, data, n);
     if (!ok) failed(d, path, "cannot write");
     if (fd >= 0 && close(fd) != 0 && ok) ok = failed(d, path, "cannot write");
     return ok;

@@ -24,6 +24,10 @@
 /* The content with a NUL behind it, or NULL; "-" is stdin. More than max_bytes is an error. Not unpacked. */
 char *file_read(const char *path, size_t max_bytes, size_t *n, struct diag *d);
 
+/* The rest of an open file, and all of the bytes into one. NULL or false: errno says why, EFBIG that there are more than max_bytes. */
+char *file_read_from(int fd, size_t max_bytes, size_t *n);
+bool file_write_all(int fd, const void *data, size_t n);
+
 /* Readers see the old content or the new, also after a crash: temporary file beside it, fsync, rename. A symbolic link stays
  * and its target is replaced; what is no file (/dev/stdout, a pipe) is written into. */
 bool file_write_atomic(const char *path, const void *data, size_t n, struct diag *d);

@@ -12,8 +12,11 @@
  *     ... saver_state(s) is SAVER_WRITTEN or SAVER_FAILED on every rank: tell rank 0 ...
  *     saver_commit(s, &diag) on rank 0, saver_wait(s) on the others
  *
- * Keep N: after a commit rank 0 removes all but the newest N. A store that is down (ENOSPC, no answer, a fault) fails that
- * save and no other.
+ * Keep N: after a commit rank 0 removes all but the newest N up to that step. A store that is down (ENOSPC, no answer, a fault)
+ * fails that save and no other; older ones that cannot be removed (a key that may not delete) fail none, and are told once.
+ *
+ * A checkpoint is removed in three cases, and in no other: N newer ones have been named since, one of its step takes its place, or
+ * the caller goes back behind it (checkpoint_drop_newer).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -44,7 +47,7 @@ enum { CHECKPOINT_NONE = -1, CHECKPOINT_OTHER_MODEL = -2, CHECKPOINT_STORE_FAILS
 int64_t checkpoint_load_newest(struct store *, uint64_t fingerprint, size_t n, float *parameters, float *momenta,
                                struct diag *);
 
-/* Removes all that are newer than `step`: training goes on from there. */
+/* Removes all that are newer than `step`, whatever is in them: for a caller who was asked to go back there. */
 bool checkpoint_drop_newer(struct store *, int64_t step, struct diag *);
 
 /* ---- writing ---- */
@@ -69,7 +72,8 @@ enum saver_state saver_state(struct saver *);
 /* Ends this rank's part: waits for its thread. False and a reason when it could not write. */
 bool saver_wait(struct saver *, struct diag *);
 
-/* Rank 0, after saver_wait, all shards being written: gives it its name. Or, one having failed: takes it away. */
+/* Rank 0, after saver_wait, all shards being written: gives it its name, and removes what is older than the newest N (a warning
+ * when it cannot). Or, one having failed: takes it away. */
 bool saver_commit(struct saver *, struct diag *);
 void saver_abandon(struct saver *);
 

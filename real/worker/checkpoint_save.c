@@ -23,6 +23,7 @@ struct saver {
     pthread_mutex_t lock; /* of state */
     enum saver_state state;
     bool running; /* a thread is to be joined */
+    bool cannot_remove; /* told already */
     int64_t step;
     char *bytes; /* the shard: header and floats */
     size_t n;
@@ -130,18 +131,27 @@ bool saver_wait(struct saver *s, struct diag *d)
 
 /* ---- its name ---- */
 
+/* Of those up to this step: what is newer is none of this training's, and must not push out what is. */
 static bool keep_newest(const struct saver *s, struct diag *d)
 {
     step_list steps = {0};
     bool ok = store_list(s->store, &steps, d);
+    while (steps.n > 0 && steps.v[steps.n - 1] > s->step) steps.n--;
     for (size_t i = 0; ok && i + (size_t)s->options.keep < steps.n; i++) ok = store_remove(s->store, steps.v[i], d);
     array_free(&steps);
     return ok;
 }
 
+/* A checkpoint that has its name stands, whether older ones can be removed or not. */
 bool saver_commit(struct saver *s, struct diag *d)
 {
-    return store_commit(s->store, s->step, s->token, d) && keep_newest(s, d);
+    struct diag left = {0};
+    if (!store_commit(s->store, s->step, s->token, d)) return false;
+    bool removed = keep_newest(s, &left);
+    if (!removed && !s->cannot_remove) store_warn(d, &left);
+    s->cannot_remove |= !removed;
+    diag_free(&left);
+    return true;
 }
 
 void saver_abandon(struct saver *s)

@@ -253,6 +253,7 @@ static const struct {
     {"AuthorizationHeaderMalformed", "the request was signed for another region", "AWS_REGION must be the bucket's"},
     {"PermanentRedirect", "the bucket is in another region", "AWS_REGION and AWS_ENDPOINT_URL must be the bucket's"},
     {"NoSuchKey", "is not there", NULL},
+    {"InvalidRange", "is empty", NULL}, /* of its first bytes there are none */
 };
 
 /* Notes in s->failed whether it is the store's doing. */
@@ -260,7 +261,7 @@ static bool report_refusal(struct s3 *s, const char *verb, const char *name, str
 {
     struct arena a = {0};
     const char *at = str_text(&s->body), *code = s3_element(&a, &at, "Code");
-    s->failed = !code || !str_equal(code, "NoSuchKey");
+    s->failed = !code || (!str_equal(code, "NoSuchKey") && !str_equal(code, "InvalidRange"));
     size_t i = 0, n = sizeof refusals / sizeof *refusals;
     while (i < n && !(code && str_equal(code, refusals[i].code))) i++;
     if (i < n)

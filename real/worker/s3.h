@@ -18,7 +18,7 @@
  * Bodies above S3_PART_BYTES go in parts: the object is there with the last call or not at all. A request that gets no
  * answer, or 429, 500, 502, 503 or 504, is made again after S3_WAIT_NS, twice that, four times that ... each lengthened
  * by up to a half at random. Keys are letters, digits and - _ . / only, so that no encoding can differ.
- * s3_failed() says whether the last call failed for any other reason than that the object is not there, or is too large.
+ * s3_failed() says whether the last call failed for any other reason than that the object is not there, is empty, or is too large.
  *
  * One thread at a time. Ownership: texts given back are the caller's, freed with free.
  *

@@ -4,6 +4,7 @@
  */
 #include "real/worker/store.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,24 @@ bool store_remove(struct store *s, int64_t step, struct diag *d)
 {
     s->fails = false;
     return s->ops->remove(s, step, d);
+}
+
+static void warn(struct diag *d, const char *file, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    diag_add(d, DIAG_WARNING, file, 0, NULL, fmt, args);
+    va_end(args);
+}
+
+void store_warn(struct diag *d, struct diag *left)
+{
+    if (left->entries.n > 0) {
+        const struct diag_entry *e = &left->entries.v[0];
+        warn(d, e->file, "what is no longer needed stays: %s", e->text);
+        if (e->help) diag_help(d, "%s", e->help);
+    }
+    diag_free(left);
 }
 
 int64_t store_step_of(const char *name, const char **rest)

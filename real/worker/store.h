@@ -21,7 +21,8 @@
  *     store_close(s);
  *
  * Each call gives false (or NULL) and a reason. s->fails then says whether it was the store that failed, so that
- * another try may go well, and not what was asked for. One thread at a time uses a store.
+ * another try may go well, and not what was asked for: it is not there, or has more bytes than it can have. Whatever else keeps
+ * a thing from being read is the store's doing. One thread at a time uses a store.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -87,7 +88,7 @@ extern const struct store_ops store_dir_ops, store_s3_ops;
 struct store *store_open(const char *where, struct diag *);
 void store_close(struct store *); /* NULL is fine */
 
-/* Makes the place ready for writing; `sweep`, on one rank: takes away what has no name. */
+/* Makes the place ready for writing; `sweep`, on one rank: takes away what has no name. What cannot be taken away is a warning. */
 bool store_prepare(struct store *, bool sweep, struct diag *);
 
 /* The steps of the checkpoints that are there, ascending; a place that is not there yet has none. */
@@ -103,12 +104,16 @@ char *store_read(struct store *, const char *name, size_t limit, size_t *bytes, 
 /* True when it is kept for good. */
 bool store_write(struct store *, const struct store_part *, const void *, size_t, struct diag *);
 
-/* All shards being written: gives the name; one of that name is replaced. Or takes them away. */
+/* All shards being written: gives the name; one of that name is replaced, and a warning tells what of it cannot be taken away.
+ * Or takes them away. */
 bool store_commit(struct store *, int64_t step, uint64_t token, struct diag *);
 void store_abandon(struct store *, int64_t step, uint64_t token);
 
 /* A checkpoint, its name first; fine when it is not there. */
 bool store_remove(struct store *, int64_t step, struct diag *);
+
+/* For stores and savers: what could not be taken away is in nobody's way. The first of these errors becomes a warning of d; frees them. */
+void store_warn(struct diag *d, struct diag *left);
 
 /* "step-NNNNNNNNNN" and what follows it; -1 when the text is none. */
 int64_t store_step_of(const char *name, const char **rest);

@@ -42,31 +42,48 @@ static bool sync_dir(const char *path)
 
 /* ---- reading ---- */
 
+/* The next entry; NULL at the end, and when the directory cannot be read on: the store fails then. */
+static struct dirent *next_entry(struct store *s, DIR *open)
+{
+    errno = 0;
+    struct dirent *e = readdir(open);
+    s->fails = !e && errno != 0;
+    return e;
+}
+
+static bool listed(struct store *s, const char *path, struct diag *d)
+{
+    if (s->fails) diag_error(d, path, 0, NULL, "cannot list: %s", strerror(errno));
+    return !s->fails;
+}
+
 static bool list_dir(struct store *s, step_list *steps, struct diag *d)
 {
     DIR *open = opendir(s->state);
     if (!open && errno == ENOENT) return true;
     s->fails = !open;
-    if (!open) return diag_error(d, s->state, 0, NULL, "cannot list: %s", strerror(errno)), false;
-    for (struct dirent *e; (e = readdir(open)) != NULL;) {
+    for (struct dirent *e; open && (e = next_entry(s, open)) != NULL;) {
         const char *rest;
         int64_t step = store_step_of(e->d_name, &rest);
         if (step >= 0 && !*rest) array_push(steps, step);
     }
-    closedir(open);
-    return true;
+    bool ok = listed(s, s->state, d);
+    if (open) closedir(open);
+    return ok;
 }
 
-/* The number of shards stands in their names. */
-static int count_shards(struct store *s, const char *path)
+/* The number of shards stands in their names; 0: there is no such checkpoint, or it cannot be told. */
+static int count_shards(struct store *s, const char *path, struct diag *d)
 {
     int shards = 0;
     DIR *open = opendir(path);
     s->fails = !open && errno != ENOENT;
-    for (struct dirent *e; open && (e = readdir(open)) != NULL;) {
+    for (struct dirent *e; open && (e = next_entry(s, open)) != NULL;) {
         int shard, of;
         if (sscanf(e->d_name, "shard-%d-of-%d", &shard, &of) == 2 && of > shards) shards = of;
     }
+    if (!listed(s, path, d)) shards = 0;
+    else if (shards == 0) diag_error(d, path, 0, NULL, "there is no such checkpoint, or it has no shard");
     if (open) closedir(open);
     return shards;
 }
@@ -74,42 +91,50 @@ static int count_shards(struct store *s, const char *path)
 static bool find_dir(struct store *s, int64_t step, struct store_shards *shards, struct diag *d)
 {
     const char *path = name_of(s, &shards->arena, step);
-    int n = count_shards(s, path);
-    if (n == 0) return diag_error(d, path, 0, NULL, "there is no such checkpoint, or it has no shard"), false;
+    int n = count_shards(s, path, d);
     for (int i = 0; i < n; i++)
         array_push(&shards->list, (struct store_shard){.name = arena_printf(&shards->arena, "%s/" STORE_SHARD, path, i, n)});
-    return true;
+    return n > 0;
 }
 
+/* A shard that is not there, or has more bytes than it can have, is damaged; whatever else keeps it from being read (EIO, ESTALE,
+ * EACCES ...) is the store's doing, though its directory may answer: the shard may be sound. */
 static char *read_dir(struct store *s, const char *name, size_t limit, size_t *bytes, struct diag *d)
 {
-    char *text = file_read(name, limit, bytes, d);
-    s->fails = !text && access(name, R_OK) != 0 && errno != ENOENT;
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? file_read_from(fd, limit, bytes) : NULL;
+    s->fails = !text && errno != ENOENT && errno != EFBIG;
+    if (!text && errno == EFBIG) diag_error(d, name, 0, NULL, "has more than %zu bytes, more than it can have", limit);
+    else if (!text) diag_error(d, name, 0, NULL, "cannot read: %s", strerror(errno));
+    if (fd >= 0) close(fd);
     return text;
 }
 
 /* ---- writing ---- */
 
-/* What an earlier life of the job left unfinished. */
-static bool sweep_dir(const char *dir, struct diag *d)
+/* What an earlier life of the job left unfinished. What cannot be removed is told, and in nobody's way. */
+static bool sweep_dir(struct store *s, struct diag *d)
 {
+    const char *dir = s->state;
     DIR *open = opendir(dir);
     struct arena a = {0};
-    bool ok = open != NULL;
-    if (!ok) diag_error(d, dir, 0, NULL, "cannot list: %s", strerror(errno));
-    for (struct dirent *e; ok && (e = readdir(open)) != NULL;)
+    struct diag left = {0};
+    s->fails = !open;
+    for (struct dirent *e; open && (e = next_entry(s, open)) != NULL;)
         if (str_starts_with(e->d_name, "step-") &&
             (str_ends_with(e->d_name, ".partial") || str_ends_with(e->d_name, ".old")))
-            ok = file_remove_tree(path_join(&a, dir, e->d_name), d);
+            file_remove_tree(path_join(&a, dir, e->d_name), &left);
+    bool ok = listed(s, dir, d);
     if (open) closedir(open);
+    store_warn(d, &left);
     arena_free(&a);
     return ok;
 }
 
 static bool prepare_dir(struct store *s, bool sweep, struct diag *d)
 {
-    s->fails = !file_make_dirs(s->state, d) || (sweep && !sweep_dir(s->state, d));
-    return !s->fails;
+    s->fails = !file_make_dirs(s->state, d);
+    return !s->fails && (!sweep || sweep_dir(s, d));
 }
 
 static bool failed(struct store *s, const char *name, const char *what, struct diag *d)
@@ -119,16 +144,6 @@ static bool failed(struct store *s, const char *name, const char *what, struct d
     return false;
 }
 
-static bool write_all(int fd, const char *p, size_t n)
-{
-    while (n > 0) {
-        ssize_t put = write(fd, p, n);
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) p += put, n -= (size_t)put;
-    }
-    return true;
-}
-
 static bool write_dir(struct store *s, const struct store_part *part, const void *data, size_t n, struct diag *d)
 {
     struct arena a = {0};
@@ -136,32 +151,48 @@ static bool write_dir(struct store *s, const struct store_part *part, const void
     const char *file = arena_printf(&a, "%s/" STORE_SHARD, dir, part->shard, part->shards);
     bool ok = mkdir(dir, 0777) == 0 || errno == EEXIST || failed(s, dir, "cannot make the directory", d);
     int fd = ok ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    if (ok) ok = (fd >= 0 && write_all(fd, data, n) && fsync(fd) == 0) || failed(s, file, "cannot write the shard", d);
+    if (ok) ok = (fd >= 0 && file_write_all(fd, data, n) && fsync(fd) == 0) || failed(s, file, "cannot write the shard", d);
     if (fd >= 0 && close(fd) != 0 && ok) ok = failed(s, file, "cannot write the shard", d);
     ok = ok && (sync_dir(dir) || failed(s, dir, "cannot keep the directory", d));
     arena_free(&a);
     return ok;
 }
 
-/* Out of sight first, so that what is half removed has no checkpoint's name. */
+/* Out of sight, so that what is half removed has no checkpoint's name. */
+static bool set_aside(struct store *s, const char *name, const char *old, struct diag *d)
+{
+    if (!file_remove_tree(old, d)) return s->fails = true, false;
+    return rename(name, old) == 0 || errno == ENOENT || failed(s, name, "cannot remove", d);
+}
+
+static char *old_name(struct arena *a, const char *name)
+{
+    return arena_printf(a, "%s.old", name);
+}
+
 static bool remove_dir(struct store *s, int64_t step, struct diag *d)
 {
     struct arena a = {0};
-    char *name = name_of(s, &a, step), *old = arena_printf(&a, "%s.old", name);
-    bool ok = file_remove_tree(old, d);
-    if (ok && rename(name, old) != 0 && errno != ENOENT) ok = failed(s, name, "cannot remove", d);
-    ok = ok && file_remove_tree(old, d);
+    char *name = name_of(s, &a, step), *old = old_name(&a, name);
+    bool ok = set_aside(s, name, old, d) && file_remove_tree(old, d);
     arena_free(&a);
     return ok;
 }
 
+/* One that has this name goes when the new one has it, and takes it back when the new one cannot get it. */
 static bool commit_dir(struct store *s, int64_t step, uint64_t token, struct diag *d)
 {
     struct arena a = {0};
-    const char *partial = partial_name(s, &a, step, token), *name = name_of(s, &a, step);
-    bool ok = sync_dir(partial) && (!file_exists(name) || remove_dir(s, step, d)) && rename(partial, name) == 0 &&
-              sync_dir(s->state);
-    if (!ok) failed(s, name, "cannot finish the checkpoint", d);
+    struct diag left = {0};
+    const char *partial = partial_name(s, &a, step, token), *name = name_of(s, &a, step), *old = old_name(&a, name);
+    bool ok = sync_dir(partial) || failed(s, partial, "cannot keep the directory", d);
+    ok = ok && set_aside(s, name, old, d);
+    if (ok && (rename(partial, name) != 0 || !sync_dir(s->state))) {
+        ok = failed(s, name, "cannot finish the checkpoint", d);
+        (void)!rename(old, name); /* fails where there was none, and where the new one has the name */
+    }
+    if (ok) file_remove_tree(old, &left);
+    store_warn(d, &left);
     arena_free(&a);
     return ok;
 }

@@ -168,6 +168,15 @@ static bool describe_all(struct store *s, struct manifest *m, struct diag *d)
     return ok;
 }
 
+/* remove_shards where they are only no longer needed. */
+static void clear_shards(struct store *s, int64_t step, const char *keep, struct diag *d)
+{
+    struct diag left = {0};
+    remove_shards(s, step, keep, &left);
+    s->fails = false;
+    store_warn(d, &left);
+}
+
 /* Once it has its name, what an earlier checkpoint of this name consisted of goes. */
 static bool commit_s3(struct store *s, int64_t step, uint64_t token, struct diag *d)
 {
@@ -177,7 +186,7 @@ static bool commit_s3(struct store *s, int64_t step, uint64_t token, struct diag
     bool ok = describe_all(s, &m, d);
     if (ok) manifest_write(&m, &text);
     ok = ok && done(s, s3_put(s->state, manifest_key(&a, step), text.s, text.n, d));
-    ok = ok && remove_shards(s, step, folder(&a, step, token), d);
+    if (ok) clear_shards(s, step, folder(&a, step, token), d);
     manifest_free(&m);
     str_free(&text);
     arena_free(&a);
@@ -197,22 +206,29 @@ static void abandon_s3(struct store *s, int64_t step, uint64_t token)
     arena_free(&a);
 }
 
-/* Of each step, shards that its manifest does not name, or that have none. */
-static bool sweep_step(struct store *s, int64_t step, struct diag *d)
+/* Of each step, shards that its manifest does not name, or that have none. A manifest that is there and cannot be understood (it is
+ * damaged, or a newer program's) may name any of them: all stay. */
+static bool sweep_step(struct store *s, int64_t step, bool has_manifest, struct diag *d)
 {
     struct arena a = {0};
     struct manifest m = {0};
     struct diag told = {0};
-    bool ok = true, named = read_manifest(s, step, &m, &told);
-    if (s->fails) {
-        diag_error(d, s->where, 0, NULL, "%s", told.entries.v[0].text);
-        ok = false;
-    }
-    if (ok) ok = remove_shards(s, step, named ? folder(&a, step, m.token) : NULL, d);
+    bool read = has_manifest && read_manifest(s, step, &m, &told), ok = read || !has_manifest || !s->fails;
+    if (!ok) diag_error(d, s->where, 0, NULL, "%s", told.entries.v[0].text);
+    if (read || !has_manifest) clear_shards(s, step, read ? folder(&a, step, m.token) : NULL, d);
     manifest_free(&m);
     diag_free(&told);
     arena_free(&a);
     return ok;
+}
+
+/* Whether the key of this step's manifest is among those from `at` on, which are in order. */
+static bool lists_manifest(const struct s3_keys *keys, size_t at, int64_t step)
+{
+    const char *rest = "";
+    for (; at < keys->list.n && store_step_of(keys->list.v[at], &rest) == step; at++)
+        if (str_equal(rest, ".manifest")) return true;
+    return false;
 }
 
 static bool prepare_s3(struct store *s, bool sweep, struct diag *d)
@@ -224,7 +240,9 @@ static bool prepare_s3(struct store *s, bool sweep, struct diag *d)
     for (size_t i = 0; ok && i < keys.list.n; i++) {
         const char *rest;
         int64_t step = store_step_of(keys.list.v[i], &rest);
-        if (step >= 0 && step != last && *rest == '.' && !str_equal(rest, ".manifest")) ok = sweep_step(s, step, d), last = step;
+        if (step < 0 || step == last || *rest != '.' || str_equal(rest, ".manifest")) continue;
+        ok = sweep_step(s, step, lists_manifest(&keys, i, step), d);
+        last = step;
     }
     if (ok) s3_abort_uploads(s->state, "step-");
     s3_keys_free(&keys);

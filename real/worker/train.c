@@ -95,7 +95,9 @@ static int64_t load(struct training *t)
         bool ok = checkpoint_load(t->store, o->resume, print, t->model.parameters, t->parameters, t->momenta, &d);
         step = ok ? o->resume : t->store->fails ? CHECKPOINT_STORE_FAILS : CHECKPOINT_OTHER_MODEL;
     }
-    if (step >= CHECKPOINT_NONE && !checkpoint_drop_newer(t->store, step, &d)) step = CHECKPOINT_STORE_FAILS;
+    /* Only who was told to go back drops what is newer: what was passed over may be read another time. */
+    bool goes_back = o->resume != TRAIN_RESUME_NEWEST && step >= CHECKPOINT_NONE;
+    if (goes_back && !checkpoint_drop_newer(t->store, step, &d)) step = CHECKPOINT_STORE_FAILS;
     if (step == CHECKPOINT_NONE) { /* a damaged one may have been read in part */
         model_start(&t->model, o->seed, t->parameters);
         memset(t->momenta, 0, t->model.parameters * sizeof *t->momenta);

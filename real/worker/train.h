@@ -5,10 +5,11 @@
  * agree on in the same step: who has been asked to stop, whether somebody new has come, whose part of the checkpoint
  * under way is written, whose has failed. So all stop, or name a checkpoint, in the same step, with no message beside.
  *
- * Checkpoints: before step N, N a multiple of `every`, and at the end (unless no_last_save). Sync: training stands until all parts are
- * written. Async: it goes on, and rank 0 gives the name in the step in which it learns that all are written; a next
- * one waits for that. Resume: rank 0 loads and sends it to all. Momentum, step and so the order of data go on as if
- * nothing had been; at the same number of ranks the weights are bit for bit those of an undisturbed run.
+ * Checkpoints: before step N, N a multiple of `every`, and at the end (unless no_last_save). Sync: training stands until all
+ * parts are written. Async: it goes on, and rank 0 gives the name in the step in which it learns that all are written; a next
+ * one waits for that. Resume: rank 0 loads and sends it to all; told to go back to a step, or to none, it drops what is newer,
+ * and otherwise nothing. Momentum, step and so the order of data go on as if nothing had been; at the same number of ranks the
+ * weights are bit for bit those of an undisturbed run.
  *
  * Elastic: when somebody new comes to the meeting place, all save (or not: on_resize) and leave in the same step with TRAIN_RESIZE; when a rank is
  * lost, those left leave with TRAIN_LOST. Their caller joins again and goes on from the newest checkpoint.

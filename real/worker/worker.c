@@ -80,7 +80,7 @@ static const struct argp_option option_table[] = {
     {"keep", KEY_KEEP, "N", 0, "Keep the newest N (3)", 0},
     {"sharded", KEY_SHARDED, 0, 0, "Each rank writes its part; else rank 0 writes all", 0},
     {"async", KEY_ASYNC, 0, 0, "Train on while it is written", 0},
-    {"resume", KEY_RESUME, "newest|none|STEP", 0, "Where to go on; newer checkpoints are dropped (newest)", 0},
+    {"resume", KEY_RESUME, "newest|none|STEP", 0, "Where to go on; none or a step drops the newer checkpoints (newest)", 0},
     {"last-save", KEY_LAST_SAVE, "yes|no", 0, "Whether to save when training is done (yes)", 0},
     {"on-resize", KEY_ON_RESIZE, "save|drop|ignore", 0, "Elastic, when a rank comes: save first, lose the steps since the last save, or train on until ended from outside (save)", 0},
     {0, 0, 0, 0, "Records and faults:", 5},
@@ -368,7 +368,7 @@ static int run_world(struct settings *s, const struct world *w, const struct dat
     int code = run_ranks(s, w, data, open, log);
     for (int64_t lost = 0; code < 0 && w->min_size < w->size;) {
         if (code == TRAIN_LOST && ++lost > s->restarts) break;
-        if (s->train.resume >= 0) s->train.resume = TRAIN_RESUME_NEWEST; /* it has been rolled back already */
+        s->train.resume = TRAIN_RESUME_NEWEST; /* where it was told to go back it has done so already */
         code = run_ranks(s, w, data, open, log);
     }
     return code < 0 ? IO : code;

@@ -4,7 +4,7 @@
 #     tests/live/s3.sh WORKER [KILLS]        KILLS 200: of tests/live/kills.sh with that store; 0 leaves them out
 #
 # Saves and resumes with one and more writers, waited for or not; rolls back; keeps N; uploads in parts; errors: no key,
-# wrong secret, no permission, no bucket, a store that goes away in mid-run and comes back. Skipped (77) where no server can be had.
+# wrong secret, no permission to write or to delete, no bucket, a store that goes away in mid-run and comes back. Skipped (77) where no server can be had.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 cd "$(dirname "$0")/../.." || exit 2
@@ -76,6 +76,11 @@ AWS_ENDPOINT_URL=ftp://x expect 3 "" "is no http" $train --checkpoint s3://runs/
 AWS_ACCESS_KEY_ID=AKIANONE expect 4 "" "does not know this key" $train --checkpoint s3://runs/e
 AWS_SECRET_ACCESS_KEY=wrong expect 4 "" "refuses the signature" $train --checkpoint s3://runs/e
 AWS_ACCESS_KEY_ID=$reader_key AWS_SECRET_ACCESS_KEY=$reader_secret expect 4 '"ok": false' "step 10: access is denied" $train --steps 10 --checkpoint s3://runs/e
+keeper() { AWS_ACCESS_KEY_ID=$keeper_key AWS_SECRET_ACCESS_KEY=$keeper_secret expect "$@"; }
+keeper 0 '"ok": true' "no longer needed stays: access is denied" $train --steps 40 --checkpoint s3://runs/keeps
+grep -q '"ok": false' "$out/stdout" && complain "a key that may not delete fails saves"
+[ "$(grep -c "access is denied" "$out/stderr")" = 1 ] || complain "that a key may not delete is told more than once: $(cat "$out/stderr")"
+[ "$(s3_keys keeps | grep -c manifest)" = 4 ] || complain "a key that may not delete leaves $(s3_keys keeps)"
 expect 4 "" "no such bucket" $train --checkpoint s3://nobody/e
 expect 3 "" "is no place in an object store" $train --checkpoint "s3://runs/a b"
 AWS_ENDPOINT_URL=http://127.0.0.1:9 AWS_MAX_ATTEMPTS=2 expect 4 "" "does not answer" $train --checkpoint s3://runs/e

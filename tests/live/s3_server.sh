@@ -16,12 +16,13 @@ s3_pid= venv=$cache/venv/moto
 
 s3_python() { "$venv/bin/python" - "$AWS_ENDPOINT_URL" "$@"; }
 
-# A user who may do all, one who may only read, and from then on nothing without a signature.
+# A user who may do all, one who may not delete, one who may only read, and from then on nothing without a signature.
 s3_setup='
 import boto3, json, sys, urllib.request
 at = dict(endpoint_url=sys.argv[1], region_name="us-east-1", aws_access_key_id="setup", aws_secret_access_key="setup")
 iam = boto3.client("iam", **at)
-for user, action in ("writer", "*"), ("reader", ["s3:Get*", "s3:List*"]):
+read = ["s3:Get*", "s3:List*"]
+for user, action in ("writer", "*"), ("keeper", read + ["s3:Put*"]), ("reader", read):
     iam.create_user(UserName=user)
     key = iam.create_access_key(UserName=user)["AccessKey"]
     policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": "*"}]}

@@ -209,6 +209,8 @@ static void every_damage_is_found(void **state)
         cut(10, name, bytes);
         if (loads(10, &d)) fail_msg("cut to %zu is not seen", bytes);
     }
+    cut(10, name, 0);
+    assert_false(loads(10, &d) || store->fails);
     take_away(10, name);
     assert_false(loads(10, &d));
     assert_false(store->fails);
@@ -313,19 +315,100 @@ static void what_is_not_all_there_gets_no_name(void **state)
     diag_free(&d);
 }
 
-/* The newest may be sound: a store that does not answer is no reason to go on from an older one. */
+/* The newest may be sound: a store that does not answer, or answers this once that it may not be asked, is no reason to go on from an
+ * older one. */
 static void a_store_that_fails_ends_the_search(void **state)
 {
     (void)state;
+    static const int statuses[] = {503, 403};
     struct diag d = {0};
     save(10, 1, false, 3, 1);
     save(20, 1, false, 3, 1);
-    for (int answers = 0; answers < 3; answers++) { /* the list; the manifest; the shard */
-        object_store_fail(objects, answers, 1000, 503);
-        assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_STORE_FAILS);
-    }
+    for (size_t i = 0; i < 2; i++)
+        for (int answers = 0; answers < 3; answers++) { /* the list; the manifest; the shard */
+            object_store_fail(objects, answers, 1000, statuses[i]);
+            assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_STORE_FAILS);
+        }
     object_store_fail(objects, 0, 0, 0);
     assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), 20);
+    diag_free(&d);
+}
+
+/* A shard that is there, and that may be read by its permissions, but gives EIO: as the first bytes of /proc/self/mem do. */
+static void a_shard_that_cannot_be_read_ends_the_search(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    char path[160];
+    save(10, 1, false, 3, 1);
+    save(20, 1, false, 3, 1);
+    take_away(20, "shard-0000-of-0001");
+    assert_int_equal(symlink("/proc/self/mem", shard_path(20, "shard-0000-of-0001", path)), 0);
+    assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_STORE_FAILS);
+    assert_non_null(strstr(d.entries.v[0].text, "cannot read: Input/output error"));
+    assert_false(loads(20, &d));
+    assert_true(store->fails);
+    steps_are((int64_t[]){10, 20}, 2);
+    diag_free(&d);
+}
+
+/* A damaged one that is newer than all that is saved: to keep one is to keep the one that was saved. */
+static void what_is_newer_pushes_nothing_out(void **state)
+{
+    (void)state;
+    save(10, 1, false, 1, 1);
+    save(30, 1, false, 2, 1);
+    damage(30, "shard-0000-of-0001", 500);
+    save(20, 1, false, 1, 2);
+    steps_are((int64_t[]){20, 30}, 2);
+    is_whole(20);
+    save(30, 1, false, 1, 3); /* and takes its place */
+    steps_are((int64_t[]){30}, 1);
+    is_whole(30);
+}
+
+/* A key that may put and not delete: each save stands, it is told once, and what an earlier life left is in nobody's way. */
+static void who_may_not_delete_may_save(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    save(10, 1, false, 1, 1);
+    struct saver *left = saver_open(store, &(struct saver_options){1, true}, 1, 2, 2, PRINT, &d);
+    set(15);
+    saver_begin(left, 15, N, parameters, momenta);
+    assert_true(saver_wait(left, &d));
+    saver_close(left);
+    object_store_deny(objects, "DELETE");
+    struct saver *s = saver_open(store, &(struct saver_options){1, false}, 0, 1, 3, PRINT, &d);
+    assert_non_null(s);
+    assert_int_equal(d.warnings, 1);
+    for (int64_t step = 20; step <= 30; step += 10) {
+        set(step);
+        saver_begin(s, step, N, parameters, momenta);
+        assert_true(saver_wait(s, &d) && saver_commit(s, &d));
+        assert_int_equal(d.warnings, 2);
+    }
+    assert_int_equal(diag_errors(&d), 0);
+    assert_non_null(strstr(d.entries.v[1].text, "no longer needed stays: access is denied"));
+    saver_close(s);
+    object_store_deny(objects, NULL);
+    steps_are((int64_t[]){10, 20, 30}, 3);
+    is_whole(30);
+    diag_free(&d);
+}
+
+/* One that is damaged, or that a newer program wrote, may name the shards that are there. */
+static void a_manifest_that_is_not_understood_keeps_its_shards(void **state)
+{
+    (void)state;
+    struct diag d = {0};
+    save(10, 2, true, 3, 1);
+    object_store_turn(objects, "a/step-0000000010", ".manifest", 0);
+    assert_true(store_prepare(store, true, &d));
+    assert_int_equal(object_store_objects(objects), 3);
+    object_store_turn(objects, "a/step-0000000010", ".manifest", 0);
+    assert_true(store_prepare(store, true, &d));
+    is_whole(10);
     diag_free(&d);
 }
 
@@ -396,11 +479,15 @@ int main(void)
         IN_BOTH(every_damage_is_found),
         IN_BOTH(the_newest_that_is_whole_is_taken),
         IN_BOTH(a_store_that_is_down_fails_that_save_only),
+        IN_BOTH(what_is_newer_pushes_nothing_out),
+        cmocka_unit_test_setup_teardown(a_shard_that_cannot_be_read_ends_the_search, setup, teardown),
         cmocka_unit_test_setup_teardown(what_an_earlier_life_left_is_not_used, setup, teardown),
         IN_OBJECTS(what_an_earlier_life_put_is_taken_away),
         IN_OBJECTS(what_is_not_all_there_gets_no_name),
         IN_OBJECTS(a_damaged_manifest_is_found),
         IN_OBJECTS(a_store_that_fails_ends_the_search),
+        IN_OBJECTS(who_may_not_delete_may_save),
+        IN_OBJECTS(a_manifest_that_is_not_understood_keeps_its_shards),
         IN_OBJECTS(every_failing_request_leaves_a_whole_checkpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,7 @@ struct object_store {
     size_t requests, open_uploads;
     int skip, failures, status, page, uploads;
     char code[64];
+    const char *denied; /* a verb; NULL: none */
 };
 
 struct request {
@@ -194,6 +195,10 @@ static void get(struct object_store *s, int fd, const struct request *r, const c
         refuse(fd, 404, "NoSuchKey");
         return;
     }
+    if (o->n == 0) {
+        refuse(fd, 416, "InvalidRange");
+        return;
+    }
     header(r, "Range", range);
     if (sscanf(range, "bytes=0-%zu", &last) != 1 || last >= o->n) last = o->n - 1;
     snprintf(headers, sizeof headers, "Content-Range: bytes 0-%zu/%zu\r\n", last, o->n);
@@ -234,6 +239,7 @@ static void serve(struct object_store *s, int fd, const struct request *r)
         return;
     }
     if (!is_signed(r)) refuse(fd, 403, "SignatureDoesNotMatch");
+    else if (s->denied && str_equal(r->verb, s->denied)) refuse(fd, 403, "AccessDenied");
     else if (!str_starts_with(r->path, "/runs")) refuse(fd, 404, "NoSuchBucket");
     else if (r->path[5] == '/') serve_object(s, fd, r, r->path + 6);
     else if (strstr(r->query, "uploads=")) list_uploads(s, fd);
@@ -329,6 +335,13 @@ void object_store_fail_with(struct object_store *s, const char *code)
 {
     pthread_mutex_lock(&s->lock);
     snprintf(s->code, sizeof s->code, "%s", code);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void object_store_deny(struct object_store *s, const char *verb)
+{
+    pthread_mutex_lock(&s->lock);
+    s->denied = verb;
     pthread_mutex_unlock(&s->lock);
 }
 

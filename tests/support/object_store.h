@@ -26,6 +26,8 @@ void object_store_stop(struct object_store *);
 void object_store_fail(struct object_store *, int skip, int n, int status);
 /* ... with this code in the answer's text ("" : none). */
 void object_store_fail_with(struct object_store *, const char *code);
+/* From now on requests of this verb are denied, as to a key that lacks the permission; NULL: none. */
+void object_store_deny(struct object_store *, const char *verb);
 /* Keys a page of a list; 1,000 to begin with. */
 void object_store_page(struct object_store *, int keys);
 
