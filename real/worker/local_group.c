@@ -75,7 +75,7 @@ static void take_ended(struct running *r)
     }
 }
 
-/* Until all have ended or, unless they are being stopped, one has failed. */
+/* Until all have ended or, unless they are being stopped, one has failed. kill_ns: when those who stop are out of time; 0: none do. */
 static void attend(struct running *r, int64_t kill_ns)
 {
     while (r->alive > 0 && (kill_ns || !r->failed)) {
@@ -84,6 +84,7 @@ static void attend(struct running *r, int64_t kill_ns)
         int signal = sigtimedwait(&r->ours, NULL, &(struct timespec){left / NS_PER_S, left % NS_PER_S});
         if (signal == SIGTERM || signal == SIGINT) {
             r->told_stop = true;
+            if (!kill_ns) kill_ns = net_now_ns() + r->group->stop_ns;
             signal_all(r, SIGTERM);
         } else if (signal == SIGUSR1 || signal == SIGUSR2) {
             signal_all(r, signal);
@@ -95,7 +96,7 @@ static void attend(struct running *r, int64_t kill_ns)
 static void stop_rest(struct running *r)
 {
     signal_all(r, SIGTERM);
-    attend(r, net_now_ns() + LOCAL_STOP_NS);
+    attend(r, net_now_ns() + r->group->stop_ns);
 }
 
 int local_group_run(const struct local_group *g)

@@ -1,11 +1,12 @@
 /* local_group.h - the ranks of one node as processes, supervised as torchrun's agent does.
  *
  * The process becomes an agent: it forks the ranks and waits. When one fails (ends with another code than 0, or by a signal) all
- * are stopped (SIGTERM, SIGKILL after LOCAL_STOP_NS) and, as often as `restarts` says, started anew: they meet again and
+ * are stopped (SIGTERM, SIGKILL after stop_ns) and, as often as `restarts` says, started anew: they meet again and
  * go on from the newest checkpoint. Each agent counts its own restarts; that a node comes costs none. SIGTERM and SIGINT
- * stop the ranks for good, SIGUSR1 and SIGUSR2 are handed to them. When the agent dies, its ranks do.
+ * stop the ranks for good (SIGTERM, SIGKILL after stop_ns), SIGUSR1 and SIGUSR2 are handed to them. A signal to the whole process
+ * group comes to a rank twice, so that a rank must take SIGTERM more than once. When the agent dies, its ranks do.
  *
- *     struct local_group g = { .ranks = 4, .restarts = 3, .run = run_rank, .arg = &settings };
+ *     struct local_group g = { .ranks = 4, .restarts = 3, .stop_ns = LOCAL_STOP_NS, .run = run_rank, .arg = &settings };
  *     return local_group_run(&g);           // run_rank(local rank, which start, arg) runs in each child, and gives its exit code
  *
  * Gives 0 when all have ended so, 130 after a signal, else the code of the first that failed, 128 + N for signal N.
@@ -22,6 +23,7 @@
 
 struct local_group {
     int ranks, restarts;
+    int64_t stop_ns;
     int (*run)(int local_rank, int start, void *arg);
     void *arg;
 };

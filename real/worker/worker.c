@@ -305,10 +305,13 @@ static void on_stop(int signal)
     asked_to_stop = 1;
 }
 
-static void catch_signals(void)
+/* SIGTERM may come more than once for one order: to the whole process group (systemd, Slurm, timeout) and again from who started this
+ * process. So does SIGINT to a rank of an agent, who ends it when it takes too long; else a second one ends the process at once. */
+static void catch_signals(bool by_agent)
 {
-    struct sigaction stop = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction stop = {.sa_handler = on_stop};
     sigaction(SIGTERM, &stop, NULL);
+    if (!by_agent) stop.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &stop, NULL);
     fault_catch_signals();
 }
@@ -429,9 +432,9 @@ static int run_local(int local_rank, int start, void *arg)
     struct world w = world_of_local_rank(l->world, local_rank);
     if (start > 0) s.train.n_faults = 0;
     if (l->world->max_restarts > 0) s.restarts = 0; /* its agent's part */
-    if (start > 0 && s.train.resume >= 0) s.train.resume = TRAIN_RESUME_NEWEST;
+    if (start > 0) s.train.resume = TRAIN_RESUME_NEWEST;
     if (s.prometheus && l->world->local_ranks > 1) s.prometheus = with_rank(l->arena, s.prometheus, local_rank);
-    catch_signals();
+    catch_signals(true);
     return run_one(&s, &w, l->open);
 }
 
@@ -444,11 +447,11 @@ static int run(struct settings *s, worker_opener *open)
     if (!world_read(environ, &arena, &w, &d)) {
         code = told(&d, INPUT);
     } else if (w.local_ranks == 1 && w.max_restarts == 0) {
-        catch_signals();
+        catch_signals(false);
         code = run_one(s, &w, open);
     } else {
         struct local l = {s, &w, open, &arena};
-        code = local_group_run(&(struct local_group){w.local_ranks, w.max_restarts, run_local, &l});
+        code = local_group_run(&(struct local_group){w.local_ranks, w.max_restarts, LOCAL_STOP_NS, run_local, &l});
     }
     arena_free(&arena);
     return code;

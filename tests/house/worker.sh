@@ -7,6 +7,7 @@
 cd "$(dirname "$0")/../.." || exit 2
 worker=${1:-bin/trainyard-worker}
 out=$(mktemp -d) || exit 2
+. tests/live/port.sh
 declare -a pids=()
 trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$out"' EXIT
 bad=0 n=0
@@ -84,6 +85,26 @@ expect 3 '"met"' "of another model" $saved --steps 40 --hidden 4
 truncate -s -1 "$out/saved/step-0000000040/shard-0000-of-0001"
 expect 0 '"resumed_step": 30' "step-0000000040.*cut off, or has bytes too many" $saved --steps 40
 [ "$(weights)" = "$whole" ] || complain "training past a damaged checkpoint ends with other weights"
+# What cannot be read for another reason than that it is damaged may be sound (the first bytes of this file give EIO): nothing is touched.
+kept() { ls "$out/saved" | tr '\n' ' '; }
+before=$(kept)
+for step in "$out"/saved/step-*; do mv "$step/shard-0000-of-0001" "$step/aside"; ln -s /proc/self/mem "$step/shard-0000-of-0001"; done
+expect 4 '"met"' "cannot read: Input/output error" $saved --steps 40
+expect 4 '"met"' "cannot read: Input/output error" $saved --steps 40 --resume 20
+[ "$(kept)" = "$before" ] || complain "where no checkpoint can be read, of $before are left $(kept)"
+for step in "$out"/saved/step-*; do mv "$step/aside" "$step/shard-0000-of-0001"; done
+expect 0 '"resumed_step": 40' "" $saved --steps 40
+# Where all are damaged it begins anew, and removes none until it has as many that are whole.
+cp -a "$out/saved" "$out/whole"
+truncate -s 70 "$out"/saved/step-*/shard-0000-of-0001
+expect 0 '"resumed_step": -1' "cut off, or has bytes too many" $saved --steps 5 --last-save no
+[ "$(kept)" = "$before" ] || complain "where all checkpoints are damaged, of $before are left $(kept)"
+rm -rf "$out/saved"
+cp -a "$out/whole" "$out/saved"
+expect 0 '"resumed_step": -1' "" $saved --steps 10 --resume none
+[ "$(kept)" = "step-0000000010 " ] || complain "--resume none leaves $(kept)"
+rm -rf "$out/saved"
+mv "$out/whole" "$out/saved"
 expect 4 '"ok": false' "the store is down" $saved --steps 60 --fault store-down@45:1h
 expect 0 '"ok": true' "the store is down" $saved --steps 70 --fault store-down@49:100ms --pace 20ms
 rm -rf "$out/saved" "$out/stdout" # what the last one said is not this one's
@@ -98,7 +119,7 @@ stopped=$(sed -n 's/.*"end".*"step": \([0-9]*\),.*"stopped".*/\1/p' "$out/stdout
 
 # Two ranks: a fault on one, and what the other says.
 pair() { # exit codes wanted, pattern on rank 0's stderr, arguments ...
-    local want=$1 pattern=$2 port=$((20000 + RANDOM % 20000)) r codes=
+    local want=$1 pattern=$2 port=$(free_port) r codes=
     shift 2
     n=$((n + 1))
     pids=()
@@ -121,7 +142,7 @@ for transport in shm tcp; do
 done
 # SIGUSR1 hangs a rank in the collective in which it waits: the other, which comes late to step 5, never gets its answer.
 n=$((n + 1))
-port=$((20000 + RANDOM % 20000))
+port=$(free_port)
 pids=()
 for r in 0 1; do
     RANK=$r WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$worker" $data --batch 100 --steps 30 --transport tcp --fault hang@5:2s/1 \
@@ -142,7 +163,7 @@ nodes() { # exit codes wanted, options ...
     local want=$1 node codes=
     shift
     n=$((n + 1))
-    port=$((20000 + RANDOM % 20000)) pids=()
+    port=$(free_port) pids=()
     for node in 0 1; do
         PET_NNODES=2 PET_NPROC_PER_NODE=2 PET_NODE_RANK=$node PET_MASTER_ADDR=127.0.0.1 PET_MASTER_PORT=$port "$worker" $data \
             --batch 100 --steps 40 --every 10 --pace 5ms --checkpoint "$out/saved" --rendezvous-timeout 20s --log-every 1000 "$@" \
@@ -161,7 +182,7 @@ four=$(fingerprints)
 [ "${four% *}" = " 4" ] || complain "four ranks on two nodes end with $four"
 [ -s "$out/nodes-1.prom" ] || complain "the second rank of a node leaves no metrics of its own"
 rm -rf "$out/saved"
-PET_MAX_RESTARTS=1 nodes "0 0" --fault crash@25/3
+PET_MAX_RESTARTS=1 nodes "0 0" --resume none --fault crash@25/3 # none: in the first life
 [ "$(fingerprints)" = "$four" ] || complain "ranks started again by their agents end with $(fingerprints), not$four"
 grep -q "local rank 1 ended with 137" "$out/err1" && grep -q "1 of 1 times" "$out/err0" || complain "agents do not say what they do: $(cat "$out"/err[01])"
 [ "$(sed -n 's/.*"start".*"resumed_step": \(-*[0-9]*\).*/\1/p' "$out/out0" | sort -u | tr '\n' ,)" = "-1,20," ] ||
@@ -186,24 +207,40 @@ kill -TERM "${pids[1]}"
 for p in "${pids[@]}"; do wait "$p"; [ $? = 130 ] || complain "an agent told to stop, or its peer, does not end with 130: $(cat "$out"/err[01])"; done
 pids=()
 
+# SIGTERM to the whole process group comes to the ranks twice, from outside and from their agent: they save once, and end.
+n=$((n + 1))
+rm -rf "$out/saved" "$out/stdout"
+PET_NNODES=1 PET_NPROC_PER_NODE=2 PET_MASTER_ADDR=127.0.0.1 PET_MASTER_PORT=$(free_port) setsid "$worker" $data --batch 100 \
+    --steps 100000 --every 10 --pace 50ms --checkpoint "$out/saved" --log-every 100000 >"$out/stdout" 2>"$out/stderr" &
+pids=($!)
+until grep -qs '"checkpoint"' "$out/stdout" || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.05; done
+kill -TERM -- "-${pids[0]}"
+wait "${pids[0]}"
+got=$?
+pids=()
+[ $got = 130 ] || complain "SIGTERM to the process group ends an agent with $got, not 130: $(cat "$out/stderr")"
+stopped=$(sed -n 's/.*"end".*"rank": 0,.*"step": \([0-9]*\),.*"stopped".*/\1/p' "$out/stdout")
+[ -d "$out/saved/$(printf step-%010d "${stopped:-0}")" ] || complain "SIGTERM to the process group at step $stopped left $(kept)"
+expect 0 "\"resumed_step\": $stopped" "" $data --batch 100 --steps $((stopped + 5)) --checkpoint "$out/saved" --log-every 100000
+
 # Elastic, 2 to 4 ranks: one is lost (a guest, or the keeper of the place), later one comes.
 # Where a rank comes, the first time all save first, the second time they fall back to the last save (each 20 steps).
 for victim in 2 0; do
     on_resize=$([ $victim = 2 ] && echo save || echo drop)
     rm -rf "$out/saved" "$out"/out? "$out"/err?
     n=$((n + 1))
-    port=$((20000 + RANDOM % 20000))
+    port=$(free_port)
     pids=()
     elastic() { # number, options ...
         local i=$1
         shift
         PET_NNODES=2:4 PET_RDZV_ENDPOINT=127.0.0.1:$port "$worker" $data --batch 60 --steps 400 --pace 5ms --every 20 --last-call 1s \
-            --checkpoint "$out/saved" --log-every 1000 --rendezvous-timeout 20s --on-resize $on_resize "$@" >"$out/out$i" 2>"$out/err$i" &
+            --checkpoint "$out/saved" --log-every 1000 --rendezvous-timeout 20s --on-resize $on_resize --resume none "$@" >"$out/out$i" 2>"$out/err$i" &
         pids+=($!)
     }
     for i in 0 1 2; do elastic $i --fault crash@60/$victim; done
     until grep -qs '"size": 2' "$out"/out[012] || ! kill -0 "${pids[@]}"; do sleep 0.05; done 2>/dev/null
-    elastic 3
+    elastic 3 --resume newest
     codes=
     for p in "${pids[@]}"; do wait "$p" 2>/dev/null; codes="$codes $?"; done
     pids=()
