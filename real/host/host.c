@@ -16,8 +16,6 @@
 #include "real/host/parts.h"
 #include "real/worker/dataset.h"
 
-#define NOISE 0.5 /* of the data set: clouds that overlap a little */
-
 static const struct host_life *const lives[N_LIFECYCLES] = {
     [LIFE_NONE] = &host_none, [LIFE_TRAINING_OPERATOR_V1] = &host_operator, [LIFE_RAY_TRAIN_V2] = &host_actor,
 };
@@ -273,7 +271,7 @@ static bool make_data(struct host *h, struct diag *d)
 {
     const struct live_spec *l = h->live;
     h->data = arena_printf(&h->arena, "%s/train.data", h->work);
-    if (!dataset_generate(h->data, (struct dataset_shape){l->samples, l->features, l->classes}, NOISE, 1, d)) return false;
+    if (!dataset_generate(h->data, (struct dataset_shape){l->samples, l->features, l->classes}, DATASET_NOISE, 1, d)) return false;
     for (size_t i = 0; i < l->n_hosts; i++)
         for (size_t k = 0; k < l->hosts[i].n_addresses; k++)
             if (!make_data_there(h, &l->hosts[i], l->hosts[i].addresses[k])) return false;

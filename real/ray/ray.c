@@ -16,7 +16,6 @@
 #include "real/ray/parts.h"
 #include "real/worker/dataset.h"
 
-#define NOISE 0.5 /* of the data set: clouds that overlap a little */
 /* The head sends all that a job has said at each look: over all jobs no more than so much a second, on the average. */
 enum { LOOK_MS = 200, STATUS_LOOKS = 10, LOOK_BYTES_PER_S = 4000000 };
 
@@ -312,7 +311,7 @@ static bool make_files(struct ray_play *p, struct diag *d)
     p->work = p->options->work ? p->options->work : arena_printf(&p->arena, "%s/work", here ? here : p->options->dir);
     free(here);
     p->data = arena_printf(&p->arena, "%s/train.data", p->work);
-    bool ok = file_make_dirs(p->work, d) && dataset_generate(p->data, (struct dataset_shape){l->samples, l->features, l->classes}, NOISE, 1, d);
+    bool ok = file_make_dirs(p->work, d) && dataset_generate(p->data, (struct dataset_shape){l->samples, l->features, l->classes}, DATASET_NOISE, 1, d);
     for (size_t i = 0; i < p->n_jobs && ok; i++) { /* what an earlier run has saved; a job of it that still runs saves elsewhere */
         const char *saved = arena_printf(&p->arena, "%s/%s", p->work, p->jobs[i].plan.id);
         ok = file_remove_tree(saved, d) && file_make_dirs(saved, d);

@@ -15,7 +15,7 @@
  *           of ranks s + 1, s + 2, ..., s. tree: up and down a binomial tree; rank r adds r + 1, r + 2, r + 4, ... in this
  *           order, each the sum of its subtree. The tree is taken up to TCP_TREE_FLOATS.
  *     nccl  each rank's values on its GPU (comm_nccl.h); its order is NCCL's own.
- *     mpi   MPI_Allreduce, in the program built for it (comm_mpi.h); its order is MPI's own.
+ *     mpi   MPI_Allreduce, in the program built for it (main_mpi.c); its order is MPI's own.
  *
  * Rounding. With u = 2^-24 and g(k) = k u / (1 - k u), a sum of p floats x_r in any order differs from the exact sum by at
  * most g(p - 1) sum |x_r| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2). Two orders, or two numbers

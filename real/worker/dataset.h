@@ -28,6 +28,7 @@
 #include "base/diag.h"
 
 #define DATASET_HEADER_BYTES 32
+#define DATASET_NOISE        0.5 /* where none is asked for: clouds that overlap a little */
 
 struct dataset_shape {
     uint32_t samples, features, classes;

@@ -16,7 +16,7 @@
 
 #include "base/units.h"
 
-enum { FIRST_RETRY_MS = 1, MOST_RETRY_MS = 50, BACKLOG = 512 };
+enum { FIRST_RETRY_MS = 1, MOST_RETRY_MS = 50, NAME_RETRY_MS = 500, BACKLOG = 512 };
 
 int64_t net_now_ns(void)
 {
@@ -62,13 +62,27 @@ static struct addrinfo *resolve(const char *host, int port, int flags)
     return NULL;
 }
 
+static in_port_t *port_field(struct net_address *a)
+{
+    bool six = a->address.ss_family == AF_INET6;
+    return six ? &((struct sockaddr_in6 *)&a->address)->sin6_port : &((struct sockaddr_in *)&a->address)->sin_port;
+}
+
+int net_port(const struct net_address *a)
+{
+    struct net_address copy = *a;
+    return ntohs(*port_field(&copy));
+}
+
+void net_set_port(struct net_address *a, int port)
+{
+    *port_field(a) = htons((uint16_t)port);
+}
+
 static int port_of(int fd)
 {
-    struct sockaddr_storage at;
-    socklen_t n = sizeof at;
-    if (getsockname(fd, (struct sockaddr *)&at, &n)) return 0;
-    return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
-                                          : ((struct sockaddr_in *)&at)->sin_port);
+    struct net_address at = {.bytes = sizeof at.address};
+    return getsockname(fd, (struct sockaddr *)&at.address, &at.bytes) == 0 ? net_port(&at) : 0;
 }
 
 static int listen_on(const struct sockaddr *address, socklen_t bytes)
@@ -131,18 +145,65 @@ bool net_pause(int *pause_ms, int64_t deadline_ns)
     return ms > 0;
 }
 
+/* When a name may be asked for again: the clocks of no two machines agree in their microseconds, so ranks do not ask all at once. */
+static int64_t name_again_ns(void)
+{
+    int64_t now_ns = net_now_ns();
+    return now_ns + NAME_RETRY_MS * NS_PER_MS + now_ns / 1000 % NAME_RETRY_MS * NS_PER_MS;
+}
+
+/* Until then, or until the time is up: false then. errno stays as it was. */
+static bool pause_until(int64_t ns, int64_t deadline_ns)
+{
+    int reason = errno;
+    poll(NULL, 0, left_ms(ns < deadline_ns ? ns : deadline_ns));
+    errno = reason;
+    return net_now_ns() < deadline_ns;
+}
+
 int net_connect(const char *host, int port, int64_t deadline_ns)
 {
-    int pause_ms = 0;
+    struct addrinfo *found = NULL;
+    int pause_ms = 0, fd = -1;
+    int64_t again_ns = 0;
     do {
-        int fd = -1;
-        struct addrinfo *found = resolve(host, port, 0);
+        if (net_now_ns() >= again_ns) {
+            if (found) freeaddrinfo(found);
+            found = resolve(host, port, 0);
+            again_ns = name_again_ns();
+        }
         for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
             fd = try_connect(a->ai_addr, a->ai_addrlen, deadline_ns);
-        if (found) freeaddrinfo(found);
-        if (fd >= 0) return fd;
-    } while (net_pause(&pause_ms, deadline_ns));
-    return -1;
+    } while (fd < 0 && (found ? net_pause(&pause_ms, deadline_ns) : pause_until(again_ns, deadline_ns)));
+    if (found) freeaddrinfo(found);
+    return fd;
+}
+
+bool net_is_loopback(const struct net_address *a)
+{
+    static const unsigned char mapped[13] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}; /* ::ffff:127.x.y.z */
+    if (a->address.ss_family == AF_INET) return ntohl(((const struct sockaddr_in *)&a->address)->sin_addr.s_addr) >> 24 == 127;
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)&a->address)->sin6_addr;
+    return a->address.ss_family == AF_INET6 && (IN6_IS_ADDR_LOOPBACK(six) || memcmp(six, mapped, sizeof mapped) == 0);
+}
+
+bool net_peer(int fd, struct net_address *at)
+{
+    at->bytes = sizeof at->address;
+    return getpeername(fd, (struct sockaddr *)&at->address, &at->bytes) == 0;
+}
+
+bool net_is_here(const char *host)
+{
+    struct addrinfo *found = resolve(host, 0, AI_PASSIVE);
+    bool here = false;
+    for (struct addrinfo *a = found; a && !here; a = a->ai_next) {
+        int fd = stream_socket(a->ai_family);
+        here = fd >= 0 && bind(fd, a->ai_addr, a->ai_addrlen) == 0; /* to any port */
+        if (fd >= 0) close(fd);
+    }
+    if (found) freeaddrinfo(found);
+    return here;
 }
 
 int net_connect_to(const struct net_address *to, int64_t deadline_ns)

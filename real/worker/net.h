@@ -24,10 +24,19 @@ struct net_address { /* IPv4 or IPv6, with its port */
 
 int64_t net_now_ns(void);
 
+int net_port(const struct net_address *);
+void net_set_port(struct net_address *, int port);
+bool net_is_loopback(const struct net_address *); /* reaches nothing but the own machine */
+bool net_peer(int fd, struct net_address *);      /* the other end of a connection */
+
+/* Whether this machine has an address of that name. */
+bool net_is_here(const char *host);
+
 /* A listening socket, on all addresses when `host` is NULL, else on that one; port 0: any, *port is set. -1 and errno. */
 int net_listen(const char *host, int *port);
 
-/* -1 and errno; a name that cannot be resolved is EHOSTUNREACH. */
+/* -1 and errno; a name that cannot be resolved is EHOSTUNREACH. Tries again as net_pause says, but asks for the name no more than once
+ * in half a second to a second (by chance): a thousand ranks may wait for one that is not there yet. */
 int net_connect(const char *host, int port, int64_t deadline_ns);
 int net_connect_to(const struct net_address *, int64_t deadline_ns);
 

@@ -5,7 +5,6 @@
 #include "real/worker/rendezvous.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,13 +98,8 @@ static enum answer judge(const struct place *p, const struct hello *h, bool repl
 
 static void note_where_it_listens(struct guest *g)
 {
-    in_port_t port = htons((uint16_t)g->hello.port);
-    g->at.bytes = sizeof g->at.address;
-    getpeername(g->fd, (struct sockaddr *)&g->at.address, &g->at.bytes);
-    if (g->at.address.ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)&g->at.address)->sin6_port = port;
-    else
-        ((struct sockaddr_in *)&g->at.address)->sin_port = port;
+    net_peer(g->fd, &g->at);
+    net_set_port(&g->at, g->hello.port);
 }
 
 /* Its hello is whole: it stays, in place of the process that it was before a restart, or goes. */
@@ -218,6 +212,9 @@ struct joining {
     const struct world *world;
     const struct rendezvous_options *options;
     int listener, port; /* its own */
+    int place;          /* the meeting place's, when this process keeps it; else -1 */
+    bool at_place;      /* it may keep it */
+    bool told;          /* its rank, in this try */
     int to_place, pause_ms;
     int64_t deadline_ns;
     const char *what; /* what failed last, and why */
@@ -242,39 +239,65 @@ static bool report(const struct joining *j)
     return false;
 }
 
-static bool say_hello(struct joining *j)
+static bool say_hello(struct joining *j, int rank)
 {
-    struct hello h = {MAGIC, j->options->settings, j->world->rank, j->world->size, j->port, 0};
+    struct hello h = {MAGIC, j->options->settings, rank, j->world->size, j->port, 0};
     j->to_place = net_connect(j->world->master, j->world->port, j->deadline_ns);
     if (j->to_place < 0) return failed(j, "cannot reach the meeting place");
     return net_send(j->to_place, &h, sizeof h, j->deadline_ns) || failed(j, "cannot say hello");
 }
 
-/* The higher rank connects to the lower and names itself. */
-static bool connect_pairs(struct joining *j, const struct net_address *at, struct mesh *m)
+/* By when the next peer must be connected. */
+static int64_t pairing_deadline(const struct joining *j)
+{
+    int64_t ns = net_now_ns() + j->options->pairing_ns;
+    return ns < j->deadline_ns ? ns : j->deadline_ns;
+}
+
+static bool connect_lower(struct joining *j, const struct net_address *at, struct mesh *m)
 {
     for (int r = 0; r < m->rank; r++) {
         int32_t me = m->rank;
-        m->fd[r] = net_connect_to(&at[r], j->deadline_ns);
-        if (m->fd[r] < 0 || !net_send(m->fd[r], &MAGIC, sizeof MAGIC, j->deadline_ns) ||
-            !net_send(m->fd[r], &me, sizeof me, j->deadline_ns))
+        int64_t until_ns = pairing_deadline(j);
+        m->fd[r] = net_connect_to(&at[r], until_ns);
+        if (m->fd[r] < 0 || !net_send(m->fd[r], &MAGIC, sizeof MAGIC, until_ns) || !net_send(m->fd[r], &me, sizeof me, until_ns))
             return failed(j, "cannot connect to a peer");
     }
+    return true;
+}
+
+static bool accept_higher(struct joining *j, struct mesh *m)
+{
+    int64_t deadline_ns = pairing_deadline(j);
     for (int missing = m->size - 1 - m->rank; missing > 0;) {
         uint64_t magic = 0;
         int32_t peer = -1;
-        int fd = net_accept(j->listener, j->deadline_ns);
+        int fd = net_accept(j->listener, deadline_ns);
         if (fd < 0) return failed(j, "a peer does not connect");
         int64_t until_ns = net_now_ns() + RENDEZVOUS_HELLO_NS;
         bool ours = net_receive(fd, &magic, sizeof magic, until_ns) && magic == MAGIC &&
                     net_receive(fd, &peer, sizeof peer, until_ns) && peer > m->rank && peer < m->size &&
                     m->fd[peer] < 0;
         if (ours)
-            m->fd[peer] = fd, missing--;
+            m->fd[peer] = fd, missing--, deadline_ns = pairing_deadline(j);
         else
             close(fd);
     }
     return true;
+}
+
+/* Who came to the place from its own machine, as where the place's name is a loopback address there, is for those elsewhere where the
+ * place is. */
+static void see_from_here(int to_place, struct net_address *at, int size)
+{
+    struct net_address place;
+    if (!net_peer(to_place, &place) || net_is_loopback(&place)) return;
+    for (int i = 0; i < size; i++) {
+        if (!net_is_loopback(&at[i])) continue;
+        int port = net_port(&at[i]);
+        at[i] = place;
+        net_set_port(&at[i], port);
+    }
 }
 
 static bool sane(const struct joining *j, const struct welcome *w)
@@ -296,12 +319,14 @@ static bool be_welcomed(struct joining *j, struct mesh *m)
     struct welcome w;
     if (!net_receive(j->to_place, &w, sizeof w, j->deadline_ns)) return failed(j, "not all ranks came");
     if (!sane(j, &w)) return false;
+    j->told = true;
     struct net_address *at = xcalloc((size_t)w.size, sizeof *at);
     *m = (struct mesh){.rank = w.rank, .size = w.size, .fd = xcalloc((size_t)w.size, sizeof *m->fd)};
     for (int i = 0; i < w.size; i++) m->fd[i] = -1;
     bool ok = net_receive(j->to_place, at, (size_t)w.size * sizeof *at, j->deadline_ns) ||
               failed(j, "the list of ranks broke off");
-    ok = ok && connect_pairs(j, at, m);
+    if (ok) see_from_here(j->to_place, at, w.size);
+    ok = ok && connect_lower(j, at, m) && accept_higher(j, m);
     free(at);
     return ok;
 }
@@ -323,24 +348,28 @@ static bool keep(struct place *p, struct joining *j)
     return tell_all(p, j->deadline_ns) || failed(j, "a rank left while all were being told");
 }
 
-static bool join_as_keeper(struct joining *j, int place_port, struct mesh *m)
+static bool join_as_keeper(struct joining *j, struct mesh *m)
 {
-    struct place p = {.world = j->world, .options = j->options, .listener = place_port, .diag = j->diag};
-    struct world named = *j->world;
-    if (named.rank == WORLD_ANY_RANK) named.rank = 0; /* so that the keeper is rank 0 */
-    j->world = &named;
-    bool ok = say_hello(j) && keep(&p, j) && be_welcomed(j, m);
+    struct place p = {.world = j->world, .options = j->options, .listener = j->place, .diag = j->diag};
+    int rank = j->world->rank == WORLD_ANY_RANK ? 0 : j->world->rank; /* so that the keeper is rank 0 */
+    bool ok = say_hello(j, rank) && keep(&p, j) && be_welcomed(j, m);
     for (size_t i = p.guests.n; i-- > 0;) drop(&p, i);
     array_free(&p.guests);
     return ok;
 }
 
-/* The listener of the meeting place when this process keeps it, else -1. */
-static int keeper_port(const struct world *w)
+static bool join_as_guest(struct joining *j, struct mesh *m)
 {
-    int port = w->port;
-    if (w->rank == 0) return net_listen(NULL, &port);
-    return w->rank == WORLD_ANY_RANK ? net_listen(w->master, &port) : -1;
+    return say_hello(j, j->world->rank) && be_welcomed(j, m);
+}
+
+/* The place is open on all addresses: its name may be one here that nobody else can reach. */
+static bool join_once(struct joining *j, struct mesh *m)
+{
+    int port = j->world->port;
+    if (j->place < 0 && j->at_place) j->place = net_listen(NULL, &port);
+    if (j->place < 0 && j->world->rank == 0) return failed(j, "cannot open the meeting place");
+    return j->place >= 0 ? join_as_keeper(j, m) : join_as_guest(j, m);
 }
 
 static bool alone(struct mesh *m)
@@ -350,45 +379,46 @@ static bool alone(struct mesh *m)
     return true;
 }
 
-/* The place changes hands, or all are about to join again: worth another try while there is time. */
-static bool try_again(struct joining *j, struct mesh *m)
+/* What is left of a try. A new port, since who has not noticed may still connect to the old one. */
+static bool begin_anew(struct joining *j, struct mesh *m)
 {
-    bool broken = j->what && (j->reason == ECONNRESET || j->reason == ECONNREFUSED || j->reason == EPIPE);
-    if (j->world->min_size == j->world->size || !broken) return false;
-    if (!net_pause(&j->pause_ms, j->deadline_ns)) return false;
     mesh_close(m);
     if (j->to_place >= 0) close(j->to_place);
+    if (j->listener >= 0) close(j->listener);
     j->to_place = -1;
     j->what = NULL;
-    return true;
+    j->told = false;
+    j->port = 0;
+    j->listener = net_listen(NULL, &j->port);
+    return j->listener >= 0 || failed(j, "cannot open a port");
 }
 
-static bool join_as_guest(struct joining *j, struct mesh *m)
+/* Elastic: the place changes hands, all are about to join again, or one has ended since all were told: worth another try while there
+ * is time. */
+static bool try_again(struct joining *j)
 {
-    bool ok;
-    do ok = say_hello(j) && be_welcomed(j, m);
-    while (!ok && try_again(j, m));
-    return ok;
+    static const int passing[] = {ECONNRESET, ECONNREFUSED, EPIPE, ETIMEDOUT};
+    bool passes = false;
+    for (size_t i = 0; j->what && i < sizeof passing / sizeof *passing; i++) passes |= j->reason == passing[i];
+    if (!j->told) j->at_place = false; /* turned away: the place is for those who were here before */
+    return j->world->min_size < j->world->size && passes && net_pause(&j->pause_ms, j->deadline_ns);
 }
 
 bool rendezvous_join(const struct world *w, const struct rendezvous_options *o, struct mesh *m, struct diag *d)
 {
-    struct joining j = {.world = w, .options = o, .listener = -1, .to_place = -1, .deadline_ns = net_now_ns() + o->timeout_ns, .diag = d};
+    struct joining j = {.world = w, .options = o, .listener = -1, .place = -1, .to_place = -1, .diag = d};
+    j.deadline_ns = net_now_ns() + o->timeout_ns;
     if (w->size == 1) return alone(m);
-    j.listener = net_listen(NULL, &j.port);
-    if (j.listener < 0) return failed(&j, "cannot open a port"), report(&j);
-    int place = keeper_port(w);
+    j.at_place = w->rank == 0 || (w->rank == WORLD_ANY_RANK && net_is_here(w->master));
     bool ok;
-    if (place < 0 && w->rank == 0)
-        ok = failed(&j, "cannot open the meeting place");
-    else
-        ok = place >= 0 ? join_as_keeper(&j, place, m) : join_as_guest(&j, m);
-    if (ok && place >= 0 && w->min_size < w->size)
-        m->keeps_place = true, m->place = place;
-    else if (place >= 0)
-        close(place);
+    do ok = begin_anew(&j, m) && join_once(&j, m);
+    while (!ok && try_again(&j));
+    if (ok && j.place >= 0 && w->min_size < w->size)
+        m->keeps_place = true, m->place = j.place;
+    else if (j.place >= 0)
+        close(j.place);
     if (j.to_place >= 0) close(j.to_place);
-    close(j.listener);
+    if (j.listener >= 0) close(j.listener);
     if (!ok) mesh_close(m), report(&j);
     return ok;
 }

@@ -464,8 +464,9 @@ int worker_main(int argc, char **argv, worker_opener *open)
                   .saver = {.keep = 3}, 
                   .resume = TRAIN_RESUME_NEWEST, .first_rank = -1, .stop = &asked_to_stop},
         .comm = {.timeout_ns = COMM_TIMEOUT_NS,
-                 .rendezvous = {.timeout_ns = RENDEZVOUS_TIMEOUT_NS, .last_call_ns = RENDEZVOUS_LAST_CALL_NS}},
-        .log = "-", .log_every = 1, .restarts = 3, .samples = 10000, .features = 32, .classes = 4, .noise = 0.5, .shape = {8, 4096, 4096}};
+                 .rendezvous = {.timeout_ns = RENDEZVOUS_TIMEOUT_NS, .last_call_ns = RENDEZVOUS_LAST_CALL_NS,
+                                .pairing_ns = RENDEZVOUS_PAIRING_NS}},
+        .log = "-", .log_every = 1, .restarts = 3, .samples = 10000, .features = 32, .classes = 4, .noise = DATASET_NOISE, .shape = {8, 4096, 4096}};
     char doc[sizeof summary + sizeof details + 1];
     const struct argp argp = {option_table, parse, NULL, doc, NULL, NULL, NULL};
     setlocale(LC_NUMERIC, "C");

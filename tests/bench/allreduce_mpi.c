@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     struct diag d = {0};
     struct world w;
     struct comm_options o = {.transport = tcp ? COMM_TCP : COMM_SHM, .timeout_ns = seconds(60),
-                             .rendezvous = {.timeout_ns = seconds(60)}};
+                             .rendezvous = {.timeout_ns = seconds(60), .pairing_ns = seconds(30)}};
     struct comm *comm = world_read(environ, &arena, &w, &d) ? comm_open(&w, &o, &d) : NULL;
     diag_print(&d, stderr);
     if (!comm) MPI_Abort(MPI_COMM_WORLD, 4);

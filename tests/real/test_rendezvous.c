@@ -1,7 +1,12 @@
-/* test_rendezvous.c - ranks meet over TCP: given and not given, late, restarted, strangers, elastic, in vain.
+/* test_rendezvous.c - ranks meet over TCP: given and not given, late, restarted, strangers, elastic, in vain, lost on the way.
+ *
+ * Some peers and one keeper are played by hand, by the messages as rendezvous.c sends them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +74,7 @@ static void prepare(struct joiner *j, int n, int size, int min_size)
     memset(j, 0, (size_t)n * sizeof *j);
     for (int i = 0; i < n; i++) {
         j[i].world = (struct world){"test", i, size, min_size, "127.0.0.1", port, 1, 0, 0};
-        j[i].options = (struct rendezvous_options){seconds(20), milliseconds(300), 1};
+        j[i].options = (struct rendezvous_options){seconds(20), milliseconds(300), seconds(10), 1};
     }
 }
 
@@ -205,6 +210,174 @@ static void who_waits_in_vain_is_told(void **state)
     finish(j, 2);
 }
 
+/* ---- peers played by hand ---- */
+
+static const uint64_t magic = 0x31645a5279547254;
+
+struct hello {
+    uint64_t magic, settings;
+    int32_t rank, size, port, spare;
+};
+struct welcome {
+    uint64_t magic;
+    int32_t answer, rank, size, spare;
+};
+
+struct phantom {
+    pthread_t thread;
+    struct world world;
+    int64_t after_ns;
+    bool welcomed;
+};
+
+/* Says hello, is told its rank and who is there, and ends: its port is closed by then. */
+static void *vanish(void *arg)
+{
+    struct phantom *p = arg;
+    int port = 0;
+    close(net_listen(NULL, &port));
+    int64_t deadline_ns = net_now_ns() + seconds(10);
+    struct hello h = {magic, 1, p->world.rank, p->world.size, port, 0};
+    struct welcome w = {0};
+    pause_ns(p->after_ns);
+    int fd = net_connect(p->world.master, p->world.port, deadline_ns);
+    p->welcomed = net_send(fd, &h, sizeof h, deadline_ns) && net_receive(fd, &w, sizeof w, deadline_ns) && w.magic == magic && w.answer == 0;
+    close(fd);
+    return NULL;
+}
+
+static void run_with_phantom(struct joiner *j, int n, struct phantom *p)
+{
+    assert_int_equal(pthread_create(&p->thread, NULL, vanish, p), 0);
+    run(j, n);
+    pthread_join(p->thread, NULL);
+    assert_true(p->welcomed);
+}
+
+/* The last to come has the highest rank, to which the others do not connect but which they wait for; the first one some connect to. */
+static void an_elastic_world_meets_again_without_one_that_ends_on_the_way(void **state)
+{
+    (void)state;
+    for (int last = 0; last < 2; last++) {
+        struct joiner j[MOST];
+        prepare(j, 3, 4, 2);
+        for (int i = 0; i < 3; i++) {
+            j[i].world.rank = WORLD_ANY_RANK;
+            j[i].options.pairing_ns = milliseconds(300);
+            j[i].after_ns = i == 0 ? 0 : milliseconds(100);
+        }
+        struct phantom p = {.world = j[0].world, .after_ns = last ? milliseconds(200) : milliseconds(50)};
+        run_with_phantom(j, 3, &p);
+        for (int i = 0; i < 3; i++) {
+            if (!j[i].ok) fail_msg("rank %d: %s", i, j[i].diag.entries.n ? j[i].diag.entries.v[0].text : "");
+            assert_true(j[i].pairs_talk);
+            assert_int_equal(j[i].mesh.size, 3);
+        }
+        finish(j, 3);
+    }
+}
+
+static void a_static_world_says_soon_that_one_has_ended_on_the_way(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 2, 3, 3);
+    for (int i = 0; i < 2; i++) j[i].options.pairing_ns = milliseconds(300);
+    struct phantom p = {.world = j[0].world};
+    p.world.rank = 2;
+    int64_t begin_ns = net_now_ns();
+    run_with_phantom(j, 2, &p);
+    assert_true(net_now_ns() - begin_ns < seconds(5)); /* of the 20 s that all of it may take */
+    for (int i = 0; i < 2; i++) {
+        assert_false(j[i].ok);
+        assert_non_null(strstr(j[i].diag.entries.v[0].text, "a peer does not connect"));
+    }
+    finish(j, 2);
+}
+
+/* Debian gives a machine's own name the address 127.0.1.1; the others reach it by another. */
+static void a_place_named_by_a_loopback_address_is_open_on_all(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 2, 2, 2);
+    for (int i = 0; i < 2; i++) j[i].world.rank = WORLD_ANY_RANK;
+    j[0].world.master = "127.0.1.1";
+    j[1].after_ns = milliseconds(200);
+    run(j, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(j[i].ok && j[i].pairs_talk);
+        assert_int_equal(j[i].mesh.rank, i);
+    }
+    finish(j, 2);
+}
+
+/* An address of this machine that others may reach; false: it has none. */
+static bool own_address(char text[INET_ADDRSTRLEN])
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    assert_int_equal(getifaddrs(&all), 0);
+    for (const struct ifaddrs *a = all; a && !found; a = a->ifa_next)
+        if (a->ifa_addr && a->ifa_addr->sa_family == AF_INET && !(a->ifa_flags & IFF_LOOPBACK))
+            found = inet_ntop(AF_INET, &((struct sockaddr_in *)a->ifa_addr)->sin_addr, text, INET_ADDRSTRLEN) != NULL;
+    freeifaddrs(all);
+    return found;
+}
+
+struct keeper {
+    pthread_t thread;
+    char address[INET_ADDRSTRLEN];
+    int place, listener, port; /* both on that address alone */
+    bool paired;
+};
+
+/* Keeps the place of two, has seen itself as 127.0.0.1, and is rank 0. */
+static void *keep_by_hand(void *arg)
+{
+    struct keeper *k = arg;
+    int64_t deadline_ns = net_now_ns() + seconds(10);
+    struct hello h = {0};
+    struct welcome w = {magic, 0, 1, 2, 0};
+    struct net_address at[2] = {0};
+    struct sockaddr_in *self = (struct sockaddr_in *)&at[0].address;
+    int32_t peer[2] = {-1, -1}, zero = 0;
+    uint64_t said = 0;
+    *self = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)k->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    at[0].bytes = sizeof *self;
+    int guest = net_accept(k->place, deadline_ns);
+    bool told = net_receive(guest, &h, sizeof h, deadline_ns) && net_send(guest, &w, sizeof w, deadline_ns) &&
+                net_send(guest, at, sizeof at, deadline_ns);
+    int fd = told ? net_accept(k->listener, deadline_ns) : -1;
+    k->paired = fd >= 0 && net_receive(fd, &said, sizeof said, deadline_ns) && net_receive(fd, peer, sizeof peer, deadline_ns) &&
+                net_send(fd, &zero, sizeof zero, deadline_ns) && said == magic && peer[0] == 1 && peer[1] == 1; /* its name; talk() */
+    close(guest);
+    close(fd);
+    return NULL;
+}
+
+static void who_is_at_the_place_is_found_where_the_place_is(void **state)
+{
+    (void)state;
+    struct keeper k = {0};
+    struct joiner j[MOST];
+    if (!own_address(k.address)) skip();
+    prepare(j, 1, 2, 2);
+    k.listener = net_listen(k.address, &k.port);
+    k.place = net_listen(k.address, &j[0].world.port);
+    assert_true(k.listener >= 0 && k.place >= 0);
+    j[0].world.master = k.address;
+    j[0].world.rank = 1;
+    j[0].options.pairing_ns = seconds(2);
+    assert_int_equal(pthread_create(&k.thread, NULL, keep_by_hand, &k), 0);
+    run(j, 1);
+    pthread_join(k.thread, NULL);
+    assert_true(j[0].ok && j[0].pairs_talk && k.paired);
+    close(k.listener);
+    close(k.place);
+    finish(j, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +388,10 @@ int main(void)
         cmocka_unit_test(a_restarted_rank_takes_its_place),
         cmocka_unit_test(who_does_not_fit_is_refused_with_the_reason),
         cmocka_unit_test(who_waits_in_vain_is_told),
+        cmocka_unit_test(an_elastic_world_meets_again_without_one_that_ends_on_the_way),
+        cmocka_unit_test(a_static_world_says_soon_that_one_has_ended_on_the_way),
+        cmocka_unit_test(a_place_named_by_a_loopback_address_is_open_on_all),
+        cmocka_unit_test(who_is_at_the_place_is_found_where_the_place_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
