@@ -2,8 +2,9 @@
  *
  * No header of a toolkit is needed to build, and no library to start. Names, types and numbers are those of the public
  * interfaces: CUDA Runtime API (cudaError_t 2, 35, 100, 600; cudaMemcpyKind; cudaDeviceAttr 75, 76), cuBLAS (cublasGemmEx as of
- * version 11; cudaDataType_t 14 is bfloat16; cublasComputeType_t 68 is 32-bit), NCCL 2 (ncclDataType_t 7 is float,
- * ncclRedOp_t 0 is the sum), NVML (the versioned symbols). All enumerations are int, all handles pointers.
+ * version 11; cudaDataType_t 14 is bfloat16; cublasComputeType_t 68 is 32-bit), NCCL 2.14 (ncclDataType_t 7 is float,
+ * ncclRedOp_t 0 is the sum, ncclResult_t 7 is "in progress"; ncclConfig_t as of 2.14, whose size and version tell later ones to take
+ * their own defaults for the rest), NVML (the versioned symbols). All enumerations are int, all handles pointers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -16,7 +17,9 @@ enum { CUDA_OUT_OF_MEMORY = 2, CUDA_INSUFFICIENT_DRIVER = 35, CUDA_NO_DEVICE = 1
 enum { CUDA_TO_DEVICE = 1, CUDA_TO_HOST = 2, CUDA_ON_DEVICE = 3 };
 enum { CUDA_CAPABILITY_MAJOR = 75, CUDA_CAPABILITY_MINOR = 76 };
 enum { CUBLAS_N = 0, CUBLAS_T = 1, CUBLAS_BFLOAT16 = 14, CUBLAS_COMPUTE_FLOAT = 68, CUBLAS_DEFAULT_ALGORITHM = -1 };
-enum { NCCL_BYTE = 0, NCCL_FLOAT = 7, NCCL_SUM = 0 };
+enum { NCCL_BYTE = 0, NCCL_FLOAT = 7, NCCL_SUM = 0, NCCL_IN_PROGRESS = 7 };
+enum { NCCL_CONFIG_VERSION = 21400 };
+#define NCCL_CONFIG_MAGIC 0xcafebeefu
 
 typedef struct CUstream_st *cuda_stream;
 typedef struct CUevent_st *cuda_event;
@@ -26,6 +29,11 @@ typedef struct nvmlDevice_st *nvml_device;
 
 struct nccl_id {
     char bytes[128];
+};
+struct nccl_config {
+    size_t size;
+    unsigned magic, version;
+    int blocking; /* 0: calls come back at once, and nccl_async_error says whether they are done */
 };
 struct nvml_rates {
     unsigned gpu, memory; /* percent of the last sample period */
@@ -64,7 +72,7 @@ struct cuda_api {
 
     /* NCCL */
     int (*nccl_get_id)(struct nccl_id *);
-    int (*nccl_init_rank)(nccl_comm *, int ranks, struct nccl_id, int rank);
+    int (*nccl_init_rank)(nccl_comm *, int ranks, struct nccl_id, int rank, struct nccl_config *);
     int (*nccl_init_all)(nccl_comm *, int devices, const int *list);
     int (*nccl_destroy)(nccl_comm);
     int (*nccl_abort)(nccl_comm);

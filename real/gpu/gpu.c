@@ -34,7 +34,7 @@ static const struct symbol blas_symbols[] = {
     SYMBOL(blas_create, "cublasCreate_v2"), SYMBOL(blas_destroy, "cublasDestroy_v2"),
     SYMBOL(blas_set_stream, "cublasSetStream_v2"), SYMBOL(blas_gemm, "cublasGemmEx"), {0}};
 static const struct symbol nccl_symbols[] = {
-    SYMBOL(nccl_get_id, "ncclGetUniqueId"), SYMBOL(nccl_init_rank, "ncclCommInitRank"),
+    SYMBOL(nccl_get_id, "ncclGetUniqueId"), SYMBOL(nccl_init_rank, "ncclCommInitRankConfig"),
     SYMBOL(nccl_init_all, "ncclCommInitAll"), SYMBOL(nccl_destroy, "ncclCommDestroy"), SYMBOL(nccl_abort, "ncclCommAbort"),
     SYMBOL(nccl_async_error, "ncclCommGetAsyncError"), SYMBOL(nccl_all_reduce, "ncclAllReduce"),
     SYMBOL(nccl_broadcast, "ncclBroadcast"), SYMBOL(nccl_group_start, "ncclGroupStart"),
@@ -168,7 +168,7 @@ bool gpu_nccl_ok(const struct gpu *g, int result, const char *what, struct diag 
 {
     if (result == 0) return true;
     report(what, g->api.nccl_error_text(result), result, d);
-    diag_help(d, "NCCL_DEBUG=INFO says more; on one machine without a network NCCL_SOCKET_IFNAME=lo");
+    diag_help(d, GPU_NCCL_HELP);
     return false;
 }
 

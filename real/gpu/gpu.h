@@ -26,6 +26,7 @@
 #include "real/gpu/cuda_abi.h"
 
 #define GPU_NAME_BYTES 96
+#define GPU_NCCL_HELP  "NCCL_DEBUG=INFO says more; on one machine without a network NCCL_SOCKET_IFNAME=lo"
 
 enum gpu_library { GPU_RUNTIME, GPU_CUBLAS, GPU_NCCL, GPU_NVML, N_GPU_LIBRARIES };
 enum { GPU_BLAS = 1 << GPU_CUBLAS, GPU_COLLECTIVES = 1 << GPU_NCCL }; /* what is needed beside the runtime */

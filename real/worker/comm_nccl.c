@@ -19,7 +19,7 @@ struct nccl {
     size_t bytes;
 };
 
-/* The stream is done: 0 of the library; not yet: CUDA_NOT_READY. */
+/* False when there is no point in waiting on. */
 static bool watch(struct comm *c, int64_t begin_ns, int64_t *looked_ns)
 {
     struct nccl *s = c->state;
@@ -30,29 +30,56 @@ static bool watch(struct comm *c, int64_t begin_ns, int64_t *looked_ns)
     *looked_ns = now_ns;
     for (int r = 0; r < c->size; r++)
         if (c->mesh.fd[r] >= 0 && net_gone(c->mesh.fd[r])) return comm_fail(c, "rank %d is gone", r);
-    if (s->gpu->api.nccl_async_error(s->comm, &trouble) || trouble)
+    if (s->gpu->api.nccl_async_error(s->comm, &trouble) || (trouble && trouble != NCCL_IN_PROGRESS))
         return comm_fail(c, "NCCL: %s (%d)", s->gpu->api.nccl_error_text(trouble), trouble);
     return now_ns - begin_ns < c->timeout_ns ||
            comm_fail(c, "no answer from NCCL within %g s", (double)c->timeout_ns * 1e-9);
 }
 
-static bool await(struct comm *c)
+static void abort_nccl(struct nccl *s)
 {
-    struct nccl *s = c->state;
+    if (s->comm) s->gpu->api.nccl_abort(s->comm);
+    s->comm = NULL;
+}
+
+/* Asks until the answer is another than `not_yet`. */
+static bool until(struct comm *c, int (*ask)(const struct nccl *), int not_yet, int *answer)
+{
     int64_t begin_ns = net_now_ns(), looked_ns = begin_ns;
-    int result;
-    while ((result = s->gpu->api.stream_query(s->gpu->stream)) == CUDA_NOT_READY)
-        if (!watch(c, begin_ns, &looked_ns)) {
-            s->gpu->api.nccl_abort(s->comm);
-            s->comm = NULL;
-            return false;
-        }
-    return result == 0 || comm_fail(c, "gpu: %s (%d)", s->gpu->api.error_text(result), result);
+    while ((*answer = ask(c->state)) == not_yet)
+        if (!watch(c, begin_ns, &looked_ns)) return abort_nccl(c->state), false;
+    return true;
 }
 
 static bool ok(struct comm *c, int result, const char *what, const char *(*text)(int))
 {
     return result == 0 || comm_fail(c, "%s: %s (%d)", what, text(result), result);
+}
+
+static int state_of_nccl(const struct nccl *s)
+{
+    int state = 0, result = s->gpu->api.nccl_async_error(s->comm, &state);
+    return result ? result : state;
+}
+
+static int state_of_stream(const struct nccl *s)
+{
+    return s->gpu->api.stream_query(s->gpu->stream);
+}
+
+/* A call of NCCL's has given `result`: waits until NCCL has done what it was called for, which is to launch where it is a collective. */
+static bool nccl_ok(struct comm *c, int result, const char *what)
+{
+    const struct nccl *s = c->state;
+    if (result == NCCL_IN_PROGRESS && !until(c, state_of_nccl, NCCL_IN_PROGRESS, &result)) return false;
+    return ok(c, result, what, s->gpu->api.nccl_error_text);
+}
+
+static bool await(struct comm *c)
+{
+    const struct nccl *s = c->state;
+    int result;
+    return until(c, state_of_stream, CUDA_NOT_READY, &result) && ok(c, result, "gpu", s->gpu->api.error_text);
 }
 
 static bool room(struct comm *c, size_t bytes)
@@ -68,33 +95,47 @@ static bool room(struct comm *c, size_t bytes)
     return true;
 }
 
-/* To the device, the collective, and back. */
+static bool to_device(struct comm *c, const void *data, size_t bytes)
+{
+    struct nccl *s = c->state;
+    const struct cuda_api *a = &s->gpu->api;
+    return room(c, bytes) &&
+           ok(c, a->copy(s->buffer, data, bytes, CUDA_TO_DEVICE, s->gpu->stream), "cudaMemcpyAsync", a->error_text);
+}
+
+/* The copy stands in the library until the collective is done, without a look at the peers: it comes when the collective is. */
+static bool from_device(struct comm *c, void *data, size_t bytes)
+{
+    struct nccl *s = c->state;
+    const struct cuda_api *a = &s->gpu->api;
+    return await(c) && ok(c, a->copy(data, s->buffer, bytes, CUDA_TO_HOST, s->gpu->stream), "cudaMemcpyAsync", a->error_text) &&
+           await(c);
+}
+
 static bool nccl_all_reduce(struct comm *c, float *v, size_t n)
 {
     struct nccl *s = c->state;
-    struct cuda_api *a = &s->gpu->api;
-    cuda_stream stream = s->gpu->stream;
     const size_t bytes = n * sizeof *v;
-    return room(c, bytes) && ok(c, a->copy(s->buffer, v, bytes, CUDA_TO_DEVICE, stream), "cudaMemcpyAsync", a->error_text) &&
-           ok(c, a->nccl_all_reduce(s->buffer, s->buffer, n, NCCL_FLOAT, NCCL_SUM, s->comm, stream), "ncclAllReduce",
-              a->nccl_error_text) &&
-           ok(c, a->copy(v, s->buffer, bytes, CUDA_TO_HOST, stream), "cudaMemcpyAsync", a->error_text) && await(c);
+    return to_device(c, v, bytes) &&
+           nccl_ok(c, s->gpu->api.nccl_all_reduce(s->buffer, s->buffer, n, NCCL_FLOAT, NCCL_SUM, s->comm, s->gpu->stream),
+                   "ncclAllReduce") &&
+           from_device(c, v, bytes);
 }
 
 static bool nccl_broadcast(struct comm *c, void *data, size_t bytes)
 {
     struct nccl *s = c->state;
-    struct cuda_api *a = &s->gpu->api;
-    cuda_stream stream = s->gpu->stream;
-    return room(c, bytes) && ok(c, a->copy(s->buffer, data, bytes, CUDA_TO_DEVICE, stream), "cudaMemcpyAsync", a->error_text) &&
-           ok(c, a->nccl_broadcast(s->buffer, s->buffer, bytes, NCCL_BYTE, 0, s->comm, stream), "ncclBroadcast",
-              a->nccl_error_text) &&
-           ok(c, a->copy(data, s->buffer, bytes, CUDA_TO_HOST, stream), "cudaMemcpyAsync", a->error_text) && await(c);
+    return to_device(c, data, bytes) &&
+           nccl_ok(c, s->gpu->api.nccl_broadcast(s->buffer, s->buffer, bytes, NCCL_BYTE, 0, s->comm, s->gpu->stream),
+                   "ncclBroadcast") &&
+           from_device(c, data, bytes);
 }
 
+/* After an error there may be work that never ends, which destroying would wait for. */
 static void nccl_close(struct comm *c)
 {
     struct nccl *s = c->state;
+    if (c->error[0]) abort_nccl(s);
     if (s->comm) s->gpu->api.nccl_destroy(s->comm);
     if (s->buffer) s->gpu->api.release(s->buffer);
     free(s);
@@ -102,25 +143,32 @@ static void nccl_close(struct comm *c)
 
 static const struct comm_ops ops = {"nccl", nccl_all_reduce, nccl_broadcast, nccl_close};
 
+/* All ranks come to NCCL's own meeting: it ends as a collective does. */
+static bool start(struct comm *c, const struct nccl_id *id)
+{
+    struct nccl *s = c->state;
+    struct nccl_config config = {sizeof config, NCCL_CONFIG_MAGIC, NCCL_CONFIG_VERSION, 0};
+    return nccl_ok(c, s->gpu->api.nccl_init_rank(&s->comm, c->size, *id, c->rank, &config), "ncclCommInitRankConfig");
+}
+
 bool comm_nccl_take(struct comm *c, struct gpu *g, struct diag *d)
 {
     struct {
         struct nccl_id id;
         int made;
     } meeting = {.made = 0};
-    nccl_comm comm = NULL;
     if (c->rank == 0) meeting.made = gpu_nccl_ok(g, g->api.nccl_get_id(&meeting.id), "ncclGetUniqueId", d);
     if (!comm_broadcast(c, &meeting, sizeof meeting)) return diag_error(d, "ranks", 0, NULL, "%s", comm_error(c)), false;
-    float fine = meeting.made && gpu_nccl_ok(g, g->api.nccl_init_rank(&comm, c->size, meeting.id, c->rank), "ncclCommInitRank", d);
-    bool agreed = comm_all_reduce(c, &fine, 1) && fine == (float)c->size;
-    if (!agreed) {
-        if (!diag_errors(d)) diag_error(d, "ranks", 0, NULL, "NCCL does not start on another rank");
-        if (comm) g->api.nccl_abort(comm);
-        return false;
-    }
     struct nccl *s = xcalloc(1, sizeof *s);
-    *s = (struct nccl){.gpu = g, .comm = comm};
+    s->gpu = g;
     c->state = s;
-    c->ops = &ops;
-    return true;
+    float fine = meeting.made && start(c, &meeting.id);
+    if (meeting.made && !fine) diag_error(d, "gpu", 0, NULL, "%s", comm_error(c)), diag_help(d, GPU_NCCL_HELP);
+    bool agreed = comm_all_reduce(c, &fine, 1) && fine == (float)c->size;
+    if (agreed) return c->ops = &ops, true;
+    if (!diag_errors(d)) diag_error(d, "ranks", 0, NULL, "NCCL does not start on another rank");
+    abort_nccl(s);
+    free(s);
+    c->state = NULL;
+    return false;
 }

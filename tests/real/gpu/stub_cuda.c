@@ -5,6 +5,8 @@
  *
  * "Device" memory is the host's; of copies above 1 MiB the first 64 KiB are made. Each thread has a clock, which each
  * operation moves on by what a GPU of the figures below would take; events take its time. NCCL's ranks are threads of one process.
+ * As the real ones do, a copy to the host's pageable memory stands until the stream is done: where that is never (cudaStreamQuery=600)
+ * for STUB_STANDS_S. NCCL has started when all ranks have come; told ncclCommInitRankConfig=7 it never has.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/real/gpu/stub_cuda.h"
 
@@ -74,6 +77,7 @@ EXPORT int cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, void 
 {
     (void)stream;
     FAIL_IF_TOLD;
+    if (kind == 2 && told("cudaStreamQuery", 0) == 600) sleep(STUB_STANDS_S);
     memcpy(to, from, n > 1 << 20 ? 1 << 16 : n);
     clock_s += kind == 3 ? STUB_LAUNCH_S + 2 * (double)n / STUB_MEMORY_RATE : STUB_COPY_S + (double)n / STUB_COPY_RATE;
     return 0;
@@ -112,13 +116,14 @@ struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t change;
     struct meeting *before; /* of an earlier id: who comes last to one is not known, so all stay */
-    int size, come, turn;
+    int size, started, come, turn;
     float sum[1 << 16];
     char bytes[1 << 18];
 };
 struct stub_comm {
-    struct meeting *at;
+    struct meeting *at; /* NULL: of ncclCommInitAll */
     int rank, size;
+    bool used;
 };
 static struct meeting *place; /* of the last id */
 
@@ -136,14 +141,24 @@ EXPORT int ncclGetUniqueId(char *id)
 struct id {
     char bytes[128];
 };
-EXPORT int ncclCommInitRank(struct stub_comm **c, int size, struct id id, int rank)
+struct config { /* ncclConfig_t of 2.14 */
+    size_t size;
+    unsigned magic, version;
+    int blocking;
+};
+EXPORT int ncclCommInitRankConfig(struct stub_comm **c, int size, struct id id, int rank, const struct config *config)
 {
-    FAIL_IF_TOLD;
+    int code = told(__func__, 0);
+    if (code != 0 && code != 7) return code;
+    if (config->size != 24 || config->magic != 0xcafebeef || config->version < 21400 || config->blocking != 0) return 4;
     *c = calloc(1, sizeof **c);
     memcpy(&(*c)->at, id.bytes, sizeof (*c)->at);
+    pthread_mutex_lock(&(*c)->at->lock);
     (*c)->rank = rank;
     (*c)->size = (*c)->at->size = size;
-    return 0;
+    if (code == 0) (*c)->at->started++;
+    pthread_mutex_unlock(&(*c)->at->lock);
+    return 7;
 }
 EXPORT int ncclCommInitAll(struct stub_comm **c, int n, const int *list)
 {
@@ -154,7 +169,13 @@ EXPORT int ncclCommInitAll(struct stub_comm **c, int n, const int *list)
 }
 EXPORT int ncclCommDestroy(struct stub_comm *c) { free(c); ANSWER; }
 EXPORT int ncclCommAbort(struct stub_comm *c) { free(c); ANSWER; }
-EXPORT int ncclCommGetAsyncError(struct stub_comm *c, int *code) { (void)c; *code = told("async", 0); ANSWER; }
+EXPORT int ncclCommGetAsyncError(struct stub_comm *c, int *code)
+{
+    pthread_mutex_lock(&c->at->lock);
+    *code = c->at->started < c->size ? 7 : c->used ? told("async", 0) : 0;
+    pthread_mutex_unlock(&c->at->lock);
+    ANSWER;
+}
 
 /* All come, the last lets all go on. */
 static void meet(struct meeting *m)
@@ -168,6 +189,7 @@ EXPORT int ncclAllReduce(const float *from, float *to, size_t n, int type, int o
     (void)stream;
     FAIL_IF_TOLD;
     if (type != 7 || op != 0) return 4;
+    c->used = true;
     if (c->rank == 0) clock_s += STUB_NCCL_S + 2.0 * (c->size - 1) / c->size * (double)n * 4 / STUB_NCCL_RATE;
     if (!c->at || n > 1 << 16 || told("cudaStreamQuery", 0)) return 0; /* never ends, where it is told so */
     pthread_mutex_lock(&c->at->lock);

@@ -18,5 +18,6 @@
 #define STUB_NCCL_RATE   400e9
 #define STUB_WATTS       650
 #define STUB_LINKS       18
+#define STUB_STANDS_S    20
 
 #endif
