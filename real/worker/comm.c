@@ -61,10 +61,7 @@ void comm_close(struct comm *c)
 static bool take_shared_memory(struct comm *c, const struct comm_options *o, struct diag *d)
 {
     bool shared = false;
-    if (!comm_shm_try(c, &shared)) {
-        diag_error(d, "ranks", 0, NULL, "cannot agree on a transport: %s", comm_error(c));
-        return false;
-    }
+    if (!comm_shm_try(c, &shared)) return false; /* a peer is lost */
     if (shared || o->transport != COMM_SHM) return true;
     diag_error(d, "ranks", 0, NULL, "--transport shm: the ranks cannot share memory");
     diag_help(d, "they must be on one host, with one user and one process namespace; else use --transport tcp");
@@ -78,6 +75,7 @@ struct comm *comm_open(const struct world *w, const struct comm_options *o, stru
     struct comm *c = comm_over_tcp(mesh, o->algorithm, o->timeout_ns);
     if (o->transport == COMM_TCP || c->size == 1) return c;
     if (o->transport == COMM_NCCL ? comm_nccl_take(c, o->gpu, d) : take_shared_memory(c, o, d)) return c;
+    if (!diag_errors(d)) return c; /* comm_error says which */
     comm_close(c);
     return NULL;
 }

@@ -73,7 +73,8 @@ struct comm {
     char error[160];
 };
 
-/* NULL and a reason in diag. `settings` of the rendezvous is what all ranks must run with alike. */
+/* NULL and a reason in diag. `settings` of the rendezvous is what all ranks must run with alike. A comm with a comm_error has lost a
+ * peer meanwhile, and is good for nothing but to be closed. */
 struct comm *comm_open(const struct world *, const struct comm_options *, struct diag *);
 
 /* In place: v[i] becomes the sum over ranks. */
@@ -83,7 +84,7 @@ bool comm_broadcast(struct comm *, void *, size_t bytes);
 /* Stands until that moment of net_now_ns, or until a peer's connection breaks: the next operation fails then. */
 void comm_sleep_until(struct comm *, int64_t ns);
 
-const char *comm_error(const struct comm *);
+const char *comm_error(const struct comm *); /* "": none */
 void comm_close(struct comm *); /* NULL is fine */
 
 /* For transports: notes the reason and gives false. */

@@ -17,6 +17,7 @@ struct nccl {
     nccl_comm comm;
     void *buffer; /* on the device */
     size_t bytes;
+    bool gave_up; /* waiting: a peer is gone, or does not answer */
 };
 
 /* False when there is no point in waiting on. */
@@ -42,12 +43,19 @@ static void abort_nccl(struct nccl *s)
     s->comm = NULL;
 }
 
+static bool give_up(struct nccl *s)
+{
+    s->gave_up = true;
+    abort_nccl(s);
+    return false;
+}
+
 /* Asks until the answer is another than `not_yet`. */
 static bool until(struct comm *c, int (*ask)(const struct nccl *), int not_yet, int *answer)
 {
     int64_t begin_ns = net_now_ns(), looked_ns = begin_ns;
     while ((*answer = ask(c->state)) == not_yet)
-        if (!watch(c, begin_ns, &looked_ns)) return abort_nccl(c->state), false;
+        if (!watch(c, begin_ns, &looked_ns)) return give_up(c->state);
     return true;
 }
 
@@ -158,15 +166,15 @@ bool comm_nccl_take(struct comm *c, struct gpu *g, struct diag *d)
         int made;
     } meeting = {.made = 0};
     if (c->rank == 0) meeting.made = gpu_nccl_ok(g, g->api.nccl_get_id(&meeting.id), "ncclGetUniqueId", d);
-    if (!comm_broadcast(c, &meeting, sizeof meeting)) return diag_error(d, "ranks", 0, NULL, "%s", comm_error(c)), false;
+    if (!comm_broadcast(c, &meeting, sizeof meeting)) return false;
     struct nccl *s = xcalloc(1, sizeof *s);
     s->gpu = g;
     c->state = s;
     float fine = meeting.made && start(c, &meeting.id);
-    if (meeting.made && !fine) diag_error(d, "gpu", 0, NULL, "%s", comm_error(c)), diag_help(d, GPU_NCCL_HELP);
-    bool agreed = comm_all_reduce(c, &fine, 1) && fine == (float)c->size;
+    if (meeting.made && !fine && !s->gave_up) diag_error(d, "gpu", 0, NULL, "%s", comm_error(c)), diag_help(d, GPU_NCCL_HELP);
+    bool told = comm_all_reduce(c, &fine, 1), agreed = told && fine == (float)c->size;
     if (agreed) return c->ops = &ops, true;
-    if (!diag_errors(d)) diag_error(d, "ranks", 0, NULL, "NCCL does not start on another rank");
+    if (told && !c->error[0] && !diag_errors(d)) diag_error(d, "ranks", 0, NULL, "NCCL does not start on another rank");
     abort_nccl(s);
     free(s);
     c->state = NULL;

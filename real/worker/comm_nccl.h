@@ -14,7 +14,8 @@
 #include "real/gpu/gpu.h"
 #include "real/worker/comm.h"
 
-/* Moves c from tcp to NCCL, on the device that g uses; g must outlive it. False and a reason. */
+/* Moves c from tcp to NCCL, on the device that g uses; g must outlive it. False and a reason, in diag; where a peer is lost meanwhile
+ * it is comm_error alone. */
 bool comm_nccl_take(struct comm *c, struct gpu *g, struct diag *);
 
 #endif

@@ -234,7 +234,9 @@ static bool report(const struct joining *j)
     if (!j->what) return false; /* told already */
     diag_error(j->diag, "rendezvous", 0, NULL, "%s, %s port %d: %s", j->what, j->world->master, j->world->port,
                strerror(j->reason));
-    if (j->reason == ETIMEDOUT)
+    if (j->told)
+        diag_help(j->diag, "a rank has ended since all had come, or this machine cannot reach its port: see what the others say");
+    else if (j->reason == ETIMEDOUT)
         diag_help(j->diag, "check that all ranks were started, and give more time with --rendezvous-timeout");
     return false;
 }

@@ -63,10 +63,15 @@ static uint64_t model_fingerprint(const struct model *m)
     return hash64(m->width, sizeof *m->width * (size_t)(m->depth + 1));
 }
 
+int train_lost(const struct comm *c)
+{
+    fprintf(stderr, "trainyard-worker: rank %d of %d: %s\n", c->rank, c->size, comm_error(c));
+    return TRAIN_LOST;
+}
+
 static int lost(const struct training *t)
 {
-    fprintf(stderr, "trainyard-worker: rank %d of %d: %s\n", t->comm->rank, t->comm->size, comm_error(t->comm));
-    return TRAIN_LOST;
+    return train_lost(t->comm);
 }
 
 /* Prints what is in d, errors that do not end the run. */

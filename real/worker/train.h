@@ -69,4 +69,7 @@ uint64_t train_settings(const struct train_options *, const struct dataset *);
 
 int train(const struct train_options *, const struct dataset *, struct comm *, struct steplog *, struct start_record *);
 
+/* Says which peer is lost; gives TRAIN_LOST. */
+int train_lost(const struct comm *);
+
 #endif

@@ -353,6 +353,11 @@ static int run_ranks(struct settings *s, const struct world *w, const struct dat
     steplog_join(log, w->kind);
     struct comm *c = open(w, &options, &d);
     if (!c) return told(&d, IO);
+    if (*comm_error(c)) { /* before there was anything to train on */
+        int code = train_lost(c);
+        comm_close(c);
+        return told(&d, code);
+    }
     start.rendezvous_ns = net_now_ns() - begin_ns;
     start.transport = c->size == 1 ? "none" : c->ops->name;
     log->rank = c->rank;

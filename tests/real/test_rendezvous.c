@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/units.h"
+#include "real/worker/comm.h"
 #include "real/worker/net.h"
 #include "real/worker/rendezvous.h"
 
@@ -227,21 +228,30 @@ struct phantom {
     pthread_t thread;
     struct world world;
     int64_t after_ns;
+    bool lets_connect; /* those of higher rank, before it ends */
     bool welcomed;
 };
 
-/* Says hello, is told its rank and who is there, and ends: its port is closed by then. */
+/* Says hello, is told its rank and who is there, and ends. */
 static void *vanish(void *arg)
 {
     struct phantom *p = arg;
-    int port = 0;
-    close(net_listen(NULL, &port));
+    int port = 0, listener = net_listen(NULL, &port);
+    if (!p->lets_connect) close(listener);
     int64_t deadline_ns = net_now_ns() + seconds(10);
     struct hello h = {magic, 1, p->world.rank, p->world.size, port, 0};
     struct welcome w = {0};
     pause_ns(p->after_ns);
     int fd = net_connect(p->world.master, p->world.port, deadline_ns);
     p->welcomed = net_send(fd, &h, sizeof h, deadline_ns) && net_receive(fd, &w, sizeof w, deadline_ns) && w.magic == magic && w.answer == 0;
+    int higher[MOST], n = 0;
+    for (; p->lets_connect && n < w.size - w.rank - 1; n++) {
+        char name[12];
+        higher[n] = net_accept(listener, deadline_ns);
+        net_receive(higher[n], name, sizeof name, deadline_ns);
+    }
+    while (n > 0) close(higher[--n]);
+    if (p->lets_connect) close(listener);
     close(fd);
     return NULL;
 }
@@ -274,6 +284,46 @@ static void an_elastic_world_meets_again_without_one_that_ends_on_the_way(void *
             assert_int_equal(j[i].mesh.size, 3);
         }
         finish(j, 3);
+    }
+}
+
+/* As the worker does: closes a comm that has lost a peer before it was of use, and opens another. */
+static void *open_until_sound(void *arg)
+{
+    struct joiner *j = arg;
+    const struct comm_options o = {.timeout_ns = seconds(10), .rendezvous = j->options};
+    struct comm *c = NULL;
+    float one = 1;
+    pause_ns(j->after_ns);
+    for (int tries = 0; tries < 4 && (c = comm_open(&j->world, &o, &j->diag)) != NULL && *comm_error(c); tries++)
+        comm_close(c), c = NULL;
+    j->ok = c != NULL;
+    if (c) j->mesh.size = c->size, j->pairs_talk = comm_all_reduce(c, &one, 1) && one == (float)c->size;
+    comm_close(c);
+    return NULL;
+}
+
+/* Two have connected to it and take all for connected; the third waits for it. */
+static void one_that_ends_when_some_are_connected_is_a_lost_peer(void **state)
+{
+    (void)state;
+    struct joiner j[MOST];
+    prepare(j, 3, 4, 2);
+    for (int i = 0; i < 3; i++) {
+        j[i].world.rank = WORLD_ANY_RANK;
+        j[i].options.pairing_ns = milliseconds(300);
+        j[i].after_ns = i == 0 ? 0 : milliseconds(100);
+    }
+    struct phantom p = {.world = j[0].world, .after_ns = milliseconds(50), .lets_connect = true};
+    assert_int_equal(pthread_create(&p.thread, NULL, vanish, &p), 0);
+    for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&j[i].thread, NULL, open_until_sound, &j[i]), 0);
+    for (int i = 0; i < 3; i++) pthread_join(j[i].thread, NULL);
+    pthread_join(p.thread, NULL);
+    for (int i = 0; i < 3; i++) {
+        if (!j[i].ok) fail_msg("%d: %s", i, j[i].diag.entries.n ? j[i].diag.entries.v[0].text : "");
+        assert_true(p.welcomed && j[i].pairs_talk);
+        assert_int_equal(j[i].mesh.size, 3);
+        diag_free(&j[i].diag);
     }
 }
 
@@ -389,6 +439,7 @@ int main(void)
         cmocka_unit_test(who_does_not_fit_is_refused_with_the_reason),
         cmocka_unit_test(who_waits_in_vain_is_told),
         cmocka_unit_test(an_elastic_world_meets_again_without_one_that_ends_on_the_way),
+        cmocka_unit_test(one_that_ends_when_some_are_connected_is_a_lost_peer),
         cmocka_unit_test(a_static_world_says_soon_that_one_has_ended_on_the_way),
         cmocka_unit_test(a_place_named_by_a_loopback_address_is_open_on_all),
         cmocka_unit_test(who_is_at_the_place_is_found_where_the_place_is),

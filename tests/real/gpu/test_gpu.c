@@ -297,7 +297,7 @@ static void play_rank(struct comm *c, void *arg)
         return;
     }
     play.taken[r] = comm_nccl_take(c, &play.gpu[r], &d);
-    if (!play.taken[r]) snprintf(play.error[r], sizeof play.error[r], "%s", d.entries.v[0].text);
+    if (!play.taken[r]) snprintf(play.error[r], sizeof play.error[r], "%s", diag_errors(&d) ? d.entries.v[0].text : comm_error(c));
     diag_free(&d);
     if (!play.taken[r] || (r == 1 && play.leaving == LEAVES_BEFORE_SUM)) return;
     char word[8] = "";
