@@ -45,10 +45,13 @@ static bool on_item(const cJSON *item, void *arg)
 static bool list(struct k8s_client *c, const struct k8s_resource *r, struct doomed_list *l, struct diag *d)
 {
     struct str selector = { 0 };
+    bool known;
+    if (k8s_knows(c, r, &known, d) != K8S_OK) return false;
+    if (!known) return true; /* it has no objects */
     str_printf(&selector, "%s=%s", RUN_LABEL, l->mark->id);
     enum k8s_result result = k8s_list(c, r, NULL, str_text(&selector), on_item, l, NULL, d);
     str_free(&selector);
-    return result == K8S_OK || result == K8S_NOT_FOUND; /* a kind that the server does not know has no objects */
+    return result == K8S_OK || result == K8S_NOT_FOUND;
 }
 
 static bool delete_all(struct k8s_client *c, const struct k8s_resource *r, const struct doomed_list *l, struct diag *d)

@@ -423,10 +423,25 @@ enum k8s_result k8s_list(struct k8s_client *c, const struct k8s_resource *r, con
     return result;
 }
 
+enum k8s_result k8s_knows(struct k8s_client *c, const struct k8s_resource *r, bool *yes, struct diag *d)
+{
+    struct request q = { .verb = "discover", .method = "GET", .what = r->plural };
+    cJSON *group = NULL;
+    str_printf(&q.url, "%s/%s/%s", c->access->server, strchr(r->api_version, '/') ? "apis" : "api", r->api_version);
+    enum k8s_result result = call(c, &q, &group, d);
+    const cJSON *i;
+    *yes = false;
+    cJSON_ArrayForEach(i, cJSON_GetObjectItemCaseSensitive(group, "resources")) *yes |= strcmp(text_at(i, "name"), r->plural) == 0;
+    cJSON_Delete(group);
+    return result == K8S_NOT_FOUND ? K8S_OK : result;
+}
+
 enum k8s_result k8s_serves(struct k8s_client *c, const struct k8s_resource *r, bool *yes, struct diag *d)
 {
     cJSON *page = NULL;
-    enum k8s_result result = get_page(c, r, NULL, NULL, NULL, &page, d);
+    enum k8s_result result = k8s_knows(c, r, yes, d);
+    if (result != K8S_OK || !*yes) return result;
+    result = get_page(c, r, NULL, NULL, NULL, &page, d);
     cJSON_Delete(page);
     *yes = result == K8S_OK;
     return result == K8S_NOT_FOUND ? K8S_OK : result;

@@ -73,7 +73,10 @@ enum k8s_result k8s_evict(struct k8s_client *, const char *ns, const char *pod, 
 enum k8s_result k8s_list(struct k8s_client *, const struct k8s_resource *, const char *ns, const char *selector,
                            bool (*on_item)(const cJSON *item, void *arg), void *arg, char version[64], struct diag *);
 
-/* Whether the server knows a resource at all (its CustomResourceDefinition is there). */
+/* Whether the server knows a resource at all (its CustomResourceDefinition is there). By discovery, which every account may read: that
+ * a list is forbidden (403) says nothing of that. */
+enum k8s_result k8s_knows(struct k8s_client *, const struct k8s_resource *, bool *yes, struct diag *);
+/* Whether it does, and this account may list it everywhere; an error when it may not. */
 enum k8s_result k8s_serves(struct k8s_client *, const struct k8s_resource *, bool *yes, struct diag *);
 
 /* ---- parts, for watch.c ---- */

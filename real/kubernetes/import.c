@@ -298,9 +298,12 @@ static void sort_nodes(struct importing *m)
 
 static bool list(struct importing *m, const struct k8s_resource *r, bool (*on_item)(const cJSON *, void *))
 {
+    bool known;
     m->reading = r;
+    if (k8s_knows(m->client, r, &known, m->d) != K8S_OK) return false;
+    if (!known) return true; /* its controller is not installed */
     enum k8s_result result = k8s_list(m->client, r, NULL, NULL, on_item, m, NULL, m->d);
-    return result == K8S_OK || result == K8S_NOT_FOUND; /* its controller is not installed */
+    return result == K8S_OK || result == K8S_NOT_FOUND;
 }
 
 static bool read_all(struct importing *m)

@@ -37,15 +37,16 @@ static const struct { const char *path, *name; bool ours; } objects[] = {
 enum { OBJECTS = sizeof objects / sizeof *objects, THEIRS = 3 };
 
 /* What is asked of kinds that are not to be had. */
-struct trouble { unsigned rayjobs, pytorchjobs; bool selector_ignored; };
+struct trouble { unsigned rayjobs, pytorchjobs; bool selector_ignored, no_ray; };
 
 static bool refuse(struct fake_request *r, void *arg)
 {
     struct trouble *t = arg;
     if (strstr(r->path, "/rayjobs")) t->rayjobs++, fake_reply(r, 403, "", STATUS("403", "Forbidden"));
     else if (strstr(r->path, "/pytorchjobs")) t->pytorchjobs++, fake_reply(r, 500, "", STATUS("500", "InternalError"));
+    else if (t->no_ray && strstr(r->path, "/apis/ray.io/")) fake_reply(r, 404, "", "404 page not found");
     else if (t->selector_ignored && strchr(r->path, '?')) *strchr(r->path, '?') = '\0';
-    return strstr(r->path, "/rayjobs") || strstr(r->path, "/pytorchjobs");
+    return strstr(r->path, "/rayjobs") || strstr(r->path, "/pytorchjobs") || (t->no_ray && strstr(r->path, "/apis/ray.io/"));
 }
 
 static struct kube_store *fill(struct trouble *t)
@@ -125,6 +126,18 @@ static void kinds_that_fail(void **state)
     }
 }
 
+/* The server does not know the kind: that its lists are forbidden is nothing to fail by. */
+static void kinds_that_are_not_there(void **state)
+{
+    struct trouble t = { .no_ray = true };
+    struct diag d = { 0 };
+    (void)state;
+    assert_true(clean(made() | kind("RayJob"), &t, &d));
+    assert_int_equal(t.rayjobs, 0);
+    assert_int_equal(diag_errors(&d), 0);
+    diag_free(&d);
+}
+
 /* A server that gives more than was asked for: the label is looked at here, too. */
 static void labels_are_looked_at(void **state)
 {
@@ -197,7 +210,7 @@ static void kinds_in_the_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds_of_the_run), cmocka_unit_test(kinds_that_fail), cmocka_unit_test(labels_are_looked_at),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds_of_the_run), cmocka_unit_test(kinds_that_fail), cmocka_unit_test(labels_are_looked_at), cmocka_unit_test(kinds_that_are_not_there),
                                         cmocka_unit_test(namespaces),       cmocka_unit_test(kinds_in_the_file) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

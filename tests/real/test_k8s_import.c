@@ -53,7 +53,21 @@ static const struct page pages[] = {
     { NULL, NULL },
 };
 
-/* Nothing but lists, and none of Secrets. */
+/* What a group ("/apis/ray.io/v1") has: the lists that there are. */
+static bool discover(struct fake_request *r, const struct page *pages_of)
+{
+    struct str text = { 0 };
+    size_t n = strlen(r->path);
+    for (const struct page *p = pages_of; p->path; p++)
+        if (strncmp(p->path, r->path, n) == 0 && p->path[n] == '/') str_printf(&text, "%s{\"name\":\"%s\"}", text.n ? "," : "{\"resources\":[", p->path + n + 1);
+    bool is = text.n > 0;
+    str_append(&text, "]}");
+    if (is) fake_reply(r, 200, "", str_text(&text));
+    str_free(&text);
+    return is;
+}
+
+/* Nothing but lists, and none of Secrets. An account without rights on a kind is told so, also where there is no such kind: RBAC comes first. */
 static void serve(struct fake_request *r, void *arg)
 {
     assert_string_equal(r->method, "GET");
@@ -64,7 +78,9 @@ static void serve(struct fake_request *r, void *arg)
             fake_reply(r, 200, "", p->body);
             return;
         }
-    fake_reply(r, 404, "", "404 page not found");
+    if (discover(r, arg)) return;
+    bool list = strrchr(r->path, '/')[1] != 'v';
+    fake_reply(r, list ? 403 : 404, "", list ? "{\"kind\":\"Status\",\"code\":403,\"reason\":\"Forbidden\"}" : "404 page not found");
 }
 
 static const struct job_spec *job_of(const struct scenario *s, const char *id)

@@ -127,14 +127,33 @@ static void list(struct kube_store *s, struct fake_request *r, const char *query
     cJSON_Delete(page);
 }
 
+static const char *const plurals[] = {"namespaces", "nodes", "pods", "events", "workloads", "pytorchjobs", "rayjobs", "rayclusters", "jobs", "localqueues",
+                                      "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses", "priorityclasses"};
+enum { PLURALS = sizeof plurals / sizeof *plurals };
+
 /* Objects are known by their path; a path that is the collection of some, or of none, is a list. */
 static bool is_collection(const char *path)
 {
-    static const char *const plurals[] = {"namespaces", "nodes", "pods", "events", "workloads", "pytorchjobs", "rayjobs", "rayclusters", "jobs", "localqueues",
-                                          "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses", "priorityclasses"};
-    for (size_t i = 0; i < sizeof plurals / sizeof *plurals; i++)
+    for (size_t i = 0; i < PLURALS; i++)
         if (strcmp(strrchr(path, '/') + 1, plurals[i]) == 0) return true;
     return false;
+}
+
+/* "/api/v1", "/apis/batch/v1": each group has them all. */
+static bool is_group(const char *path)
+{
+    unsigned slashes = 0;
+    for (const char *c = path; *c; c++) slashes += *c == '/';
+    return slashes == (strncmp(path, "/apis/", 6) == 0 ? 3 : 2);
+}
+
+static void discover(struct fake_request *r)
+{
+    struct str text = {0};
+    for (size_t i = 0; i < PLURALS; i++) str_printf(&text, "%s{\"name\":\"%s\"}", i ? "," : "{\"resources\":[", plurals[i]);
+    str_append(&text, "]}");
+    fake_reply(r, 200, "", str_text(&text));
+    str_free(&text);
 }
 
 static void create(struct kube_store *s, struct fake_request *r)
@@ -220,7 +239,8 @@ static void answer(struct fake_request *r, void *arg)
     if (!get) str_printf(&s->writes, "%s %s\n", r->method, r->path);
     if ((eviction = strstr(r->path, "/eviction"))) *eviction = '\0';
     struct entry *e = find(s, r->path);
-    if (get && is_collection(r->path)) list(s, r, query);
+    if (get && is_group(r->path)) discover(r);
+    else if (get && is_collection(r->path)) list(s, r, query);
     else if (get && e) reply(r, 200, e->object);
     else if (get) not_found(r);
     else if (eviction || strcmp(r->method, "DELETE") == 0) delete(s, r, e);

@@ -9,7 +9,7 @@
  * As Kubernetes' API conventions have it: each object gets a UID of its own and a new resourceVersion with each write; a create of what is
  * there is 409 AlreadyExists, a PUT with another resourceVersion 409 Conflict, of what is not there 404, a DELETE or eviction whose
  * precondition names another UID 409; lists take a labelSelector KEY=VALUE, of one namespace or all. Server-side apply makes what is
- * not there. Who deletes a namespace deletes what is in it. A watch is a stream that tells nothing. dryRun is not known here.
+ * not there. Discovery tells all kinds in each group. Who deletes a namespace deletes what is in it. A watch is a stream that tells nothing. dryRun is not known here.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
