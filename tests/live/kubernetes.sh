@@ -15,7 +15,7 @@ RANDOM=${RANDOM_SEED:-1}
 "$here/stack.sh" able || exit
 work=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-kubernetes.XXXXXX") || exit 1
 stack=$work/stack config=$work/stack/admin.kubeconfig context=trainyard-live
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 "$here/build.sh" etcd kube-apiserver kubectl kube-controller-manager kube-scheduler kwok kueue || { code=$?; rm -rf "$work"; exit $code; }
 "$here/stack.sh" start "$stack" --owner $$ kwok kueue || exit 1
 . "$here/parts.sh"
@@ -168,6 +168,53 @@ expect "the token dies in mid-run" 4 "401 Unauthorized\|403 Forbidden" "${live[@
 wait $!
 if cleanup "$work/dies"; then nothing_left "cleaned up by another account" && ok "cleaned up by another account"; else not_ok "cleaned up by another account" "cleanup failed"; fi
 
+# ---- the account of a pod
+
+# Certificate, namespace and token of a real ServiceAccount lie where a kubelet mounts them, in a view of the files of one's own.
+place=/var/run/secrets/kubernetes.io/serviceaccount account=$work/account
+mkdir "$account"
+k get configmap kube-root-ca.crt -n bystander -o jsonpath='{.data.ca\.crt}' >"$account/ca.crt"
+printf bystander >"$account/namespace"
+in_pod() {
+    "$here/private.sh" "$work/private" /var/run "${place#/var/run/}=$account" -- \
+        env KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT="${server##*:}" "$@" >"$work/out" 2>&1
+}
+play_in_pod() { in_pod "$@" "$trainyard" run "$work/scenario.json" --on kubernetes --context in-cluster -q -F -o "$work/pod"; }
+serviceaccount() { # NAME [ROLE]
+    k create serviceaccount "$1" -n bystander >/dev/null
+    [ -z "$2" ] || k create clusterrolebinding "$1" --clusterrole="$2" --serviceaccount="bystander:$1" >/dev/null
+    k create token "$1" -n bystander >"$account/token"
+}
+if in_pod true; then
+    serviceaccount stranger
+    play_in_pod
+    code=$?
+    if [ $code = 4 ] && grep -q "403 Forbidden.*system:serviceaccount:bystander:stranger" "$work/out"; then ok "a pod's account without rights"; else not_ok "a pod's account without rights" "exit $code"; fi
+    serviceaccount pod cluster-admin
+    play_in_pod
+    code=$?
+    if [ $code = 0 ] && [ "$(grep -c succeeded "$work/pod/jobs.csv")" = 2 ]; then nothing_left "a pod's account" && ok "a pod's account"; else not_ok "a pod's account" "exit $code"; fi
+    # The token is replaced, by a rename as kubelets do, and the old one is worth nothing from then on (servers remember a token for seconds: so its
+    # account loses its rights, too).
+    cp "$account/token" "$work/first"
+    serviceaccount pod2 cluster-admin
+    cp "$account/token" "$work/second" && cp "$work/first" "$account/token"
+    play_in_pod bash -c '(sleep 2.5; cp "$1" "$2/new" && mv "$2/new" "$2/token"; "$3" --kubeconfig "$4" delete clusterrolebinding/pod serviceaccount/pod -n bystander >/dev/null) & shift 4; exec "$@"' \
+        rotate "$work/second" "$place" "$kubectl" "$config"
+    code=$?
+    gone=$(k get serviceaccount pod -n bystander -o name --ignore-not-found)
+    if [ $code = 0 ] && [ -z "$gone" ] && [ "$(grep -c succeeded "$work/pod/jobs.csv")" = 2 ]; then
+        nothing_left "a pod's token is replaced" && ok "a pod's token is replaced in mid-run: the run goes on"
+    else
+        not_ok "a pod's token is replaced" "exit $code"
+    fi
+    k delete clusterrolebinding pod2 >/dev/null
+    k delete serviceaccount stranger pod2 -n bystander >/dev/null
+else
+    skipped=$((skipped + 3))
+    echo "skipped the account of a pod: no view of /var/run of one's own: $(tail -n 1 "$work/out")"
+fi
+
 # The API server is killed without a word and comes back after six seconds.
 apiserver=$(cut -d' ' -f1 "$stack/kube-apiserver.pid")
 mapfile -d '' -t command <"/proc/$apiserver/cmdline"
@@ -242,5 +289,5 @@ everything >"$work/after"
 if diff "$work/before" "$work/after" >"$work/out"; then ok "nothing else touched: $(wc -l <"$work/before") objects equal"; else not_ok "nothing else touched" "objects differ"; fi
 
 kill $restarted 2>/dev/null
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
