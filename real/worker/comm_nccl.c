@@ -170,8 +170,9 @@ bool comm_nccl_take(struct comm *c, struct gpu *g, struct diag *d)
     struct nccl *s = xcalloc(1, sizeof *s);
     s->gpu = g;
     c->state = s;
-    float fine = meeting.made && start(c, &meeting.id);
-    if (meeting.made && !fine && !s->gave_up) diag_error(d, "gpu", 0, NULL, "%s", comm_error(c)), diag_help(d, GPU_NCCL_HELP);
+    bool started = meeting.made && start(c, &meeting.id);
+    float fine = started;
+    if (meeting.made && !started && !s->gave_up) diag_error(d, "gpu", 0, NULL, "%s", comm_error(c)), diag_help(d, GPU_NCCL_HELP);
     bool told = comm_all_reduce(c, &fine, 1), agreed = told && fine == (float)c->size;
     if (agreed) return c->ops = &ops, true;
     if (told && !c->error[0] && !diag_errors(d)) diag_error(d, "ranks", 0, NULL, "NCCL does not start on another rank");
