@@ -370,6 +370,11 @@ static void requeue(struct sim *s, struct job *j, enum cause cause)
     s->policy->submit(s, j);
 }
 
+void job_idle(struct sim *s, struct job *j)
+{
+    if ((j->flags & JOB_STOPPING) && s->policy->idle) s->policy->idle(s, j);
+}
+
 void job_released(struct sim *s, struct job *j)
 {
     resize(s, j, 0);

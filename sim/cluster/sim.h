@@ -74,6 +74,8 @@ struct policy_ops {
     int32_t (*blocker)(struct sim *, const struct job *);
     /* Admitted jobs are to have fewer shares than before (resized_shares). NULL: does not count by what jobs are. */
     void (*resized)(struct sim *);
+    /* What is stopped shows nothing active in its object's status; pods may still be terminating. NULL: waits for released. */
+    void (*idle)(struct sim *, struct job *);
 };
 
 /* What an admitted job does. A row of sim/lifecycle.c's table. */
@@ -231,6 +233,8 @@ void job_interrupted(struct sim *, struct job *, unsigned wait_reason, enum caus
 /* Ranks stopped stepping, with no new attempt to follow: the work is done and nobody has seen it yet. */
 void job_paused(struct sim *, struct job *, unsigned wait_reason);
 void job_finished(struct sim *, struct job *, enum job_state);
+/* Its object's status shows nothing active: said by life cycles whose pods may outlast that, as often as it is written. */
+void job_idle(struct sim *, struct job *);
 void job_released(struct sim *, struct job *);          /* holds nothing; ends or requeues it */
 /* A life cycle without restarts of its own lost the job's attempt (a node went down) and holds nothing: it is requeued. */
 void job_lost(struct sim *, struct job *);

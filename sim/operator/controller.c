@@ -262,6 +262,7 @@ static void publish(struct torch_job *t)
     bool was_over = conditions_has(before, COND_SUCCEEDED) || conditions_has(before, COND_FAILED);
     conditions_publish(s, t->job, before, now);
     t->status = t->run.status;
+    if (conditions_has(now, COND_SUSPENDED)) job_idle(s, t->job); /* its pods are being deleted, and count no more */
     if (was_over) return;
     bool failed = conditions_has(now, COND_FAILED), succeeded = conditions_has(now, COND_SUCCEEDED);
     if (!failed && !succeeded) return;

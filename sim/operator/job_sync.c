@@ -199,6 +199,7 @@ static void publish(struct batch_job *b)
         if (before.condition[i] != now->condition[i] || before.note[i] != now->note[i])
             tell(b->ctl->sim, b->job, i, now->condition[i] == CONDITION_TRUE, now->note[i]);
     batch_refresh_wait(b);
+    if (b->suspend && now->active == 0) job_idle(b->ctl->sim, b->job);
     if (now->condition[JOB_COND_FAILED] == CONDITION_TRUE) job_over(b, true);
     else if (now->condition[JOB_COND_COMPLETE] == CONDITION_TRUE) job_over(b, false);
     else batch_sync_soon(b); /* the watch brings the object back */

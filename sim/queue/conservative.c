@@ -214,4 +214,4 @@ static void capacity(struct sim *s)
 }
 
 const struct policy_ops policy_conservative = {"conservative", create,   destroy,  submit, withdraw,
-                                               finished,       released, capacity, NULL, NULL};
+                                               finished,       released, capacity, NULL, NULL, NULL};

@@ -299,4 +299,4 @@ static int32_t blocker(struct sim *s, const struct job *j)
 }
 
 const struct policy_ops policy_easy = {"easy",   create,   destroy,  submit, withdraw,
-                                       finished, released, capacity, blocker, NULL};
+                                       finished, released, capacity, blocker, NULL, NULL};

@@ -9,4 +9,4 @@ static void *create(struct sim *s) { return priority_create(s, BY_GPUS); }
 
 const struct policy_ops policy_fewest_gpus = {"fewest-gpus",     create,            priority_destroy,
                                               priority_submit,   priority_withdraw, priority_finished,
-                                              priority_released, priority_capacity, NULL, priority_capacity};
+                                              priority_released, priority_capacity, NULL, priority_capacity, NULL};

@@ -95,4 +95,4 @@ static int32_t blocker(struct sim *s, const struct job *j)
 }
 
 const struct policy_ops policy_fifo = {"fifo",   create,   destroy,  submit, withdraw,
-                                       finished, released, capacity, blocker, capacity};
+                                       finished, released, capacity, blocker, capacity, NULL};

@@ -97,4 +97,4 @@ static void capacity(struct sim *s)
 }
 
 const struct policy_ops policy_fifo_skip = {"fifo-skip", create,   destroy,  submit, withdraw,
-                                            finished,    released, capacity, NULL, capacity};
+                                            finished,    released, capacity, NULL, capacity, NULL};

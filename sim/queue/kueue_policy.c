@@ -1,8 +1,10 @@
 /* kueue_policy.c - admission by Kueue: the decisions of kueue/ connected to the clock, the jobs and their waits.
  *
  * A job becomes a Workload a moment after it is created; cycles run one after the other, each as long as what it writes
- * takes; admissions leave through Kueue's API client. An evicted workload gives its quota back after a moment, while its
- * pods may still be terminating, and may be admitted again before they are gone: it then starts when they are.
+ * takes; admissions leave through Kueue's API client. An evicted workload gives its quota back a moment after its job's object
+ * shows nothing active (IsActive of Kueue's job integrations): its controller has then sent its pods' deletions, which takes
+ * longer the more they are, and the pods may still be terminating. It may be admitted again before they are gone, and then
+ * starts when they are.
  * Constants: stack.h, "kueue.*". Jobs of one queue, priority and request share a class: one shape of the library, one
  * clock of waits.
  *
@@ -34,6 +36,7 @@ struct slot {
     uint16_t attempt;      /* evictions so far: an admission on its way is stale after one */
     uint8_t admitted;      /* the library holds quota for it and says so to the job */
     uint8_t started;       /* job_admit was called and it has not been told to stop */
+    uint8_t stopping;      /* evicted, and its object shows something active */
     uint8_t asks;          /* the core has it pending */
 };
 
@@ -349,21 +352,24 @@ static void on_quota_released(void *ctx, void *arg)
     kick(s);
 }
 
-static void admit(struct sim *s, struct kueue_state *t, uint32_t workload)
+static void admit(struct sim *s, struct kueue_state *t, uint32_t workload, int64_t at_ns)
 {
-    int64_t sent = bucket_take(&t->client, t->busy_until_ns, 1);
+    int64_t sent = bucket_take(&t->client, at_ns, 1);
     sim_class_reason(s, &t->slots.v[workload].class->wait, WAIT_ORDER);
     event_at(s->events, sent + t->c->kq_reserve, EVENT_CONTROL, on_admitted, tag(t, workload));
 }
 
-static void evict(struct sim *s, struct kueue_state *t, uint32_t workload, uint32_t by, enum kueue_reason why)
+static void evict(struct sim *s, struct kueue_state *t, uint32_t workload, uint32_t by, enum kueue_reason why, int64_t at_ns)
 {
     struct slot *slot = &t->slots.v[workload];
     struct job *j = slot->job;
     slot->attempt++;
-    event_at(s->events, t->busy_until_ns + t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, workload));
     slot->admitted = false;
-    if (!slot->started) return;
+    slot->stopping = slot->started;
+    if (!slot->started) {
+        event_at(s->events, at_ns + t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, workload));
+        return;
+    }
     slot->started = false;
     j->live->eviction = (uint8_t)why;
     job_preempt(s, j, why == KUEUE_QUEUE_STOPPED ? STOP_EVICTED : STOP_PREEMPTED, by == KUEUE_NONE ? NULL : t->slots.v[by].job);
@@ -380,22 +386,32 @@ static enum wait_reason reason_of(enum kueue_reason r)
     }
 }
 
-static void act(struct sim *s, struct kueue_state *t, const struct kueue_cycle *c)
+/* An admission leaves when its turn comes; a preemptor's victims are written to so many at a time (pkg/util/parallelize of
+ * Kueue 0.17). Returns when the last is sent; the messages of those that have to wait come after all of them. */
+static int64_t act(struct sim *s, struct kueue_state *t, const struct kueue_cycle *c, int64_t at_ns)
 {
+    enum { AT_A_TIME = 8 };
+    uint32_t by = KUEUE_NONE;
+    size_t victims = AT_A_TIME - 1; /* the next begins a write */
     for (size_t i = 0; i < c->n; i++) {
         const struct kueue_outcome *o = &c->outcomes[i];
-        if (o->kind == KUEUE_ADMIT) admit(s, t, o->workload);
-        else if (o->kind == KUEUE_EVICT) evict(s, t, o->workload, o->by, o->reason);
-        else sim_class_reason(s, &t->slots.v[o->workload].class->wait, reason_of(o->reason));
+        if (o->kind == KUEUE_ADMIT) {
+            admit(s, t, o->workload, at_ns += t->c->kq_admission);
+        } else if (o->kind == KUEUE_EVICT) {
+            victims = o->by == by ? victims + 1 : 0;
+            if (victims % AT_A_TIME == 0) at_ns += t->c->kq_eviction;
+            evict(s, t, o->workload, by = o->by, o->reason, at_ns);
+        } else {
+            sim_class_reason(s, &t->slots.v[o->workload].class->wait, reason_of(o->reason));
+        }
     }
+    return at_ns;
 }
 
 static void run_cycle(struct sim *s, struct kueue_state *t)
 {
     const struct kueue_cycle *c = kueue_run_cycle(t->k, sim_now(s));
-    t->busy_until_ns = sim_now(s) + t->c->kq_cycle + t->c->kq_admission * c->admitted + t->c->kq_eviction * c->evicted +
-                       t->c->kq_message * c->new_messages;
-    act(s, t, c);
+    t->busy_until_ns = act(s, t, c, sim_now(s) + t->c->kq_cycle) + t->c->kq_message * c->new_messages;
 }
 
 /* Cycles follow one another; those between which nothing else happens need no event each. */
@@ -504,10 +520,20 @@ static void finished(struct sim *s, struct job *j)
     event_after(s->events, t->c->kq_finish, EVENT_CONTROL, on_workload_finished, tag(t, workload));
 }
 
+static void idle(struct sim *s, struct job *j)
+{
+    struct kueue_state *t = state_of(s);
+    struct slot *slot = j->policy_key ? &t->slots.v[j->policy_key - 1] : NULL;
+    if (!slot || !slot->stopping) return;
+    slot->stopping = false;
+    event_after(s->events, t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, j->policy_key - 1));
+}
+
 /* A job that a person has suspended is deactivated: its workload does not ask again by itself. */
 static void released(struct sim *s, struct job *j)
 {
     if ((j->flags & JOB_STOPPING) && !(j->flags & JOB_ENDED) && j->wait == WAIT_SUSPENDED) withdraw(s, j);
+    else idle(s, j);
 }
 
 static void capacity(struct sim *s) { (void)s; }
@@ -553,9 +579,8 @@ static void hold(struct sim *s, struct kueue_state *t, uint32_t queue, int64_t v
         struct job_class *c = e->ptr;
         if (c->cluster_queue == queue) sim_class_reason(s, &c->wait, stop == KUEUE_RUN ? WAIT_ORDER : WAIT_QUOTA);
     }
-    if (t->busy_until_ns < sim_now(s)) t->busy_until_ns = sim_now(s);
     kueue_set_stop(t->k, queue, stop, sim_now(s));
-    if (stop == KUEUE_HOLD_AND_DRAIN) act(s, t, kueue_drained(t->k));
+    if (stop == KUEUE_HOLD_AND_DRAIN) act(s, t, kueue_drained(t->k), sim_now(s)); /* by the workload controller */
 }
 
 bool kueue_policy_script(struct sim *s, const struct script_action *a)
@@ -572,4 +597,4 @@ bool kueue_policy_script(struct sim *s, const struct script_action *a)
 }
 
 const struct policy_ops policy_kueue = {"kueue",  create,   destroy,  submit, withdraw,
-                                        finished, released, capacity, blocker, NULL};
+                                        finished, released, capacity, blocker, NULL,     idle};

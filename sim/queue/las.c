@@ -490,4 +490,4 @@ static void capacity(struct sim *s)
 }
 
 const struct policy_ops policy_las = {"las",    create,   destroy,  submit, withdraw,
-                                      finished, released, capacity, NULL, capacity};
+                                      finished, released, capacity, NULL, capacity, NULL};

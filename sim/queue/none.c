@@ -30,4 +30,4 @@ static void ignore(struct sim *s, struct job *j)
 
 static void capacity(struct sim *s) { (void)s; }
 
-const struct policy_ops policy_none = {"none", create, destroy, submit, ignore, ignore, ignore, capacity, NULL, NULL};
+const struct policy_ops policy_none = {"none", create, destroy, submit, ignore, ignore, ignore, capacity, NULL, NULL, NULL};

@@ -4,8 +4,8 @@
     tests/live/admission.py [--trainyard BIN] [--keep DIR] [--repeats N] [--until SECONDS] [--strict] [SCENARIO.json ...]
 
 Plays scenarios (default: tests/live/kueue) by `trainyard run --on kubernetes` on a stack of its own, each under all of its approaches.
-Every other scenario, in order of name, is for `trainyard calibrate`; the rest is held out: played N times (3), simulated once with
-the calibrated constants, and compared. Time to admission, on both sides: the job's object is there (the moment of the answer to its
+Every other scenario, in order of name, is for `trainyard calibrate`; the rest is held out: simulated once with the calibrated
+constants, and compared. All are played N times (3), in passes. Time to admission, on both sides: the job's object is there (the moment of the answer to its
 creation, or of its first event, whichever comes first) until its workload is Admitted; of a job that was evicted, from then on. Live moments are those at
 which the client has the event, a millisecond or two after the API server has written it; conditions themselves tell whole seconds.
 
@@ -128,16 +128,21 @@ def table(rows):
 # ---- all
 
 def plays_of(options):
-    """(scenario, approach, folder): those to calibrate by, then each repeat of those held out."""
-    fitted, held = ([p for f in sorted(options.scenarios)[i::2] for p in approaches_of(f)] for i in (0, 1))
-    out = [(p, a, options.keep / f"fit-{p.stem}-{a}") for p, a in fitted]
-    return out, [(p, a, options.keep / f"held-{p.stem}-{a}-{n}") for n in range(options.repeats) for p, a in held]
+    """(role, scenario, approach, folder) in the order in which they are played: passes over all of them, for a machine grows quicker and slower
+    by the minute, and what is fitted must have seen the same minutes as what is held out. The first play of a new stack is nobody's."""
+    scenarios = sorted(options.scenarios)
+    plays = [("warm", *approaches_of(scenarios[0])[0], options.keep / "warm")]
+    for n in range(options.repeats):
+        for i, f in enumerate(scenarios):
+            role = "held" if i % 2 else "fit"
+            plays += [(role, p, a, options.keep / f"{role}-{p.stem}-{a}-{n}") for p, a in approaches_of(f)]
+    return plays
 
 
 def play_all(options, plays):
     """Whether all were played."""
     api, until = Cluster(options.stack / "admin.kubeconfig"), time.monotonic() + options.until
-    for n, (path, approach, to) in enumerate(plays):
+    for n, (_, path, approach, to) in enumerate(plays):
         if time.monotonic() > until:
             print(f"{len(plays) - n} plays are left: call again with the same --keep")
             return False
@@ -145,9 +150,9 @@ def play_all(options, plays):
     return True
 
 
-def compare(options, fitted, held):
-    profile = options.keep / "calibrated.json"
-    subprocess.run([options.trainyard, "calibrate", *[to for _, _, to in fitted], *CONSTANTS, "--jitter", "2ms", "-q", "-o", profile], check=True)
+def compare(options, plays):
+    profile, held = options.keep / "calibrated.json", [p[1:] for p in plays if p[0] == "held"]
+    subprocess.run([options.trainyard, "calibrate", *[p[3] for p in plays if p[0] == "fit"], *CONSTANTS, "--jitter", "2ms", "-q", "-o", profile], check=True)
     rows, alone = [], []
     for path, approach in dict.fromkeys((p, a) for p, a, _ in held):
         to = options.keep / f"sim-{path.stem}-{approach}"
@@ -188,11 +193,11 @@ def main():
     scratch = None if options.keep else tempfile.TemporaryDirectory()
     options.keep = options.keep or Path(scratch.name)
     options.keep.mkdir(exist_ok=True, parents=True)
-    fitted, held = plays_of(options)
-    left = [x for x in fitted + held if not (x[2] / "run.json").exists()]
+    plays = plays_of(options)
+    left = [x for x in plays if not (x[3] / "run.json").exists()]
     if left and not with_stack(options, lambda: play_all(options, left)):
         return 75
-    return compare(options, fitted, held)
+    return compare(options, plays)
 
 
 if __name__ == "__main__":
