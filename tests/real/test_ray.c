@@ -56,6 +56,7 @@ struct head {
     bool loses;    /* the story of test_nodes, told as it happens */
     bool cuts;     /* takes the submission, but its answer is lost */
     bool refuses;  /* ... does not take it */
+    bool ends;     /* says a second after the submission that the job has ended; all of its output is there then */
     size_t chatter; /* bytes of other output before the job's */
     int n_looks;   /* at the output: how often, when first and last */
     double first_s, last_s;
@@ -225,6 +226,9 @@ static void answer(struct fake_request *r, void *arg)
         if (!h->cuts) fake_reply(r, 200, "", "{\"submission_id\": \"x\"}");
     } else if (!h->submitted[0]) {
         fake_reply(r, 404, "", "Job x does not exist");
+    } else if (h->ends && now_s() - h->begin_s > 1) {
+        h->shown = h->lines.n;
+        fake_reply(r, 200, "", "{\"status\": \"SUCCEEDED\"}");
     } else {
         fake_reply(r, 200, "", "{\"status\": \"RUNNING\"}");
     }
@@ -355,6 +359,19 @@ static void test_long_output(void **state)
     must_be_story("long", 14);
     assert_true(h.n_looks > 1);
     assert_true((h.last_s - h.first_s) * 4e6 > 0.99 * 1.8e6 * (h.n_looks - 1));
+    diag_free(&d);
+}
+
+/* 9 MB of output, which is read again after 2.25 s; at 2 s the head says that the job has ended. What it said last counts, not that. */
+static void test_ended(void **state)
+{
+    static struct head h = {.chatter = 10000000, .ends = true, .two_nodes = 2};
+    struct ray_result r;
+    struct diag d = {0};
+    (void)state;
+    if (!play(&h, "ended", NULL, &r, &d)) fail_msg("%s", d.entries.v[0].text);
+    assert_int_equal(h.n_looks, 2);
+    must_be_story("ended", 14);
     diag_free(&d);
 }
 
@@ -586,7 +603,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scripted), cmocka_unit_test(test_seen_late),    cmocka_unit_test(test_other_cluster),
         cmocka_unit_test(test_nodes),    cmocka_unit_test(test_lost_answer),  cmocka_unit_test(test_long_output),
-        cmocka_unit_test(test_stops),    cmocka_unit_test(test_driver),       cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_ended),    cmocka_unit_test(test_stops),    cmocka_unit_test(test_driver),       cmocka_unit_test(test_rows),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_nobody_there), cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
