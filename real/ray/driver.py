@@ -40,7 +40,7 @@ from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 PR_SET_PDEATHSIG = 1
-STEPS_S, STEPS_SHARE = 1.0, 1e-4  # how long steps wait to be told together: at the least, and as a share of the job's age
+STEPS_SHARE = 1e-4  # sums of steps are printed so far apart at the least: a share of the job's age
 PARTS = ("data_s", "compute_s", "communication_s", "checkpoint_s")
 
 
@@ -184,12 +184,12 @@ def train(job):
 class Printer:
     """Prints the job's lines in their order; of steps that follow each other, with no other line between, one line with their sums.
 
-    A sum is printed no later than a second after its first step has come, or a ten-thousandth of the job's age where that is more. So
-    steps print at most 10,000 lines until the job is three hours old, and as many again each time it is e times older.
+    Sums that only time ends are a ten-thousandth of the job's age apart, or the pause between two looks at the desk where that is more.
+    So steps print 10,000 lines until the job is 2,000 s old, and as many again each time it is e times older.
     """
 
     def __init__(self, clock=time.monotonic):
-        self.clock, self.begin, self.steps, self.since = clock, clock(), None, None
+        self.clock, self.begin, self.steps, self.told = clock, clock(), None, clock()
 
     def take(self, line):
         said = line.get("line", {})
@@ -200,16 +200,16 @@ class Printer:
         if self.steps and (self.steps["group"], self.steps["next"]) != (line["group"], said["step"]):
             self.tell_steps()
         if not self.steps:
-            self.since = self.clock()
             self.steps = {"group": line["group"], "first": said["step"], **dict.fromkeys(PARTS, 0.0)}
         self.steps.update(time_s=said["time_s"], next=said["step"] + 1)
         for part in PARTS:
             self.steps[part] = round(self.steps[part] + said.get(part, 0.0), 9)
 
-    def tell_old_steps(self):
+    def tell_in_time(self):
         now = self.clock()
-        if self.steps and now - self.since >= max(STEPS_S, STEPS_SHARE * (now - self.begin)):
+        if self.steps and now - self.told >= STEPS_SHARE * (now - self.begin):
             self.tell_steps()
+            self.told = now
 
     def tell_steps(self):
         if self.steps:
@@ -227,7 +227,7 @@ def pass_on(desk, stop):
         last = stop.wait(0.2)
         for line in ray.get(desk.take.remote()):
             printer.take(line)
-        printer.tell_old_steps()
+        printer.tell_in_time()
     printer.tell_steps()
 
 

@@ -24,8 +24,8 @@
  * and what that does to a job when Ray Train's controller sees it.
  *
  * What jobs say is read five times a second while it is short, and less often as it grows (4 MB/s in all); before anything else
- * is told. Steps are told in sums (driver.py), so that what the driver holds back at a stop is a second of steps at the most, or a
- * ten-thousandth of the job's age.
+ * is told. Steps are told in sums (driver.py), so that what the driver holds back at a stop is 0.2 s of steps, or a ten-thousandth of the
+ * job's age where that is more.
  *
  * Files: data and checkpoints lie below `work`, under the same path on all nodes, as does the worker program. Checkpoints are in
  * JOB/SUBMISSION, of its own for each run; what earlier runs have left in `work`/JOB is removed here when a run begins, on nodes with

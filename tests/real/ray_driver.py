@@ -33,5 +33,5 @@ for i in range(400000):  # the desk is looked at five times a second
     step(3, i, round(0.05 * (i + 1), 6))
     if i % 4 == 3:
         now = 0.05 * (i + 1)
-        printer.tell_old_steps()
+        printer.tell_in_time()
 printer.tell_steps()
