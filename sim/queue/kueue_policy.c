@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "sim/engine/bucket.h"
 #include "sim/queue/kueue/kueue.h"
+#include "sim/queue/kueue_setup.h"
 #include "sim/queue/policy.h"
 
 struct job_class {
@@ -37,6 +38,8 @@ struct slot {
     uint8_t admitted;      /* the library holds quota for it and says so to the job */
     uint8_t started;       /* job_admit was called and it has not been told to stop */
     uint8_t stopping;      /* evicted, and its object shows something active */
+    uint8_t why;           /* enum kueue_reason of the last eviction, and the tag of who it made room for or NULL */
+    void *evicted_by;
     uint8_t asks;          /* the core has it pending */
 };
 
@@ -57,98 +60,6 @@ struct kueue_state {
 
 static struct kueue_state *state_of(struct sim *s) { return s->policy_state; }
 
-/* ---- configuration ---- */
-
-static enum kueue_preemption within(enum preempt_within p)
-{
-    static const enum kueue_preemption to[] = {KUEUE_PREEMPT_NEVER, KUEUE_PREEMPT_LOWER_PRIORITY,
-                                               KUEUE_PREEMPT_LOWER_OR_NEWER_EQUAL};
-    return to[p];
-}
-
-static enum kueue_preemption reclaim(enum preempt_reclaim p)
-{
-    static const enum kueue_preemption to[] = {KUEUE_PREEMPT_NEVER, KUEUE_PREEMPT_LOWER_PRIORITY, KUEUE_PREEMPT_ANY};
-    return to[p];
-}
-
-static struct kueue_quota quota_of(const struct quota_line *l)
-{
-    return (struct kueue_quota){l->nominal, l->borrowing_limit, l->lending_limit};
-}
-
-static const struct quota_line *line_of(const struct cluster_queue_spec *q, uint16_t flavor, uint16_t resource)
-{
-    for (uint32_t i = 0; i < q->n_lines; i++)
-        if (q->lines[i].flavor == flavor && q->lines[i].resource == resource) return &q->lines[i];
-    return NULL;
-}
-
-static void fill_group(const struct cluster_queue_spec *q, const struct resource_group *g, struct kueue_group *out,
-                       struct kueue_flavor_quotas *flavors)
-{
-    *out = (struct kueue_group){.n_resources = g->n_resources, .n_flavors = g->n_flavors, .flavors = flavors};
-    for (uint16_t r = 0; r < g->n_resources; r++) out->resources[r] = g->resources[r];
-    for (uint16_t f = 0; f < g->n_flavors; f++) {
-        flavors[f] = (struct kueue_flavor_quotas){.flavor = g->flavors[f]};
-        for (uint16_t r = 0; r < g->n_resources; r++) {
-            const struct quota_line *l = line_of(q, g->flavors[f], g->resources[r]);
-            flavors[f].quotas[r] = l ? quota_of(l) : (struct kueue_quota){0, KUEUE_UNLIMITED, KUEUE_UNLIMITED};
-        }
-    }
-}
-
-/* Creates the queue, or replaces its quotas (`id`). The first flavor's first quota may be another than the scenario's. */
-static void configure(struct kueue *k, const struct quota_spec *spec, const struct cluster_queue_spec *q, uint32_t id,
-                      int64_t nominal, int64_t now_ns)
-{
-    struct kueue_group *groups = xcalloc(q->n_groups + 1, sizeof *groups);
-    struct kueue_flavor_quotas *flavors = xcalloc((size_t)q->n_groups * spec->n_flavors + 1, sizeof *flavors);
-    for (uint32_t g = 0; g < q->n_groups; g++) fill_group(q, &q->groups[g], &groups[g], &flavors[g * spec->n_flavors]);
-    if (nominal >= 0 && q->n_groups && q->groups[0].n_flavors) flavors[0].quotas[0].nominal = nominal;
-    struct kueue_queue_config config = {
-        .cohort = q->cohort == NO_INDEX ? KUEUE_NONE : q->cohort,
-        .strategy = q->strategy == STRICT_FIFO ? KUEUE_STRICT_FIFO : KUEUE_BEST_EFFORT_FIFO,
-        .within_queue = within(q->within),
-        .reclaim_within_cohort = reclaim(q->reclaim),
-        .borrow_within_cohort = q->borrow_lower,
-        .has_priority_threshold = q->has_threshold,
-        .max_priority_threshold = q->max_priority_threshold,
-        .when_can_borrow = q->can_borrow_try_next ? KUEUE_TRY_NEXT_FLAVOR : KUEUE_MAY_STOP_SEARCH,
-        .when_can_preempt = q->can_preempt_stop ? KUEUE_MAY_STOP_SEARCH : KUEUE_TRY_NEXT_FLAVOR,
-        .preference = q->prefer_preemption_over_borrowing ? KUEUE_PREEMPTION_OVER_BORROWING : KUEUE_BORROWING_OVER_PREEMPTION,
-        .stop = (enum kueue_stop)q->stop,
-        .n_groups = q->n_groups,
-        .groups = groups,
-    };
-    if (id == KUEUE_NONE) kueue_add_queue(k, &config);
-    else kueue_update_queue(k, id, &config, now_ns);
-    free(groups);
-    free(flavors);
-}
-
-/* Parents have to be there before their children. */
-static void add_cohorts(struct kueue *k, const struct quota_spec *spec)
-{
-    for (uint32_t i = 0; i < spec->n_cohorts; i++) {
-        const struct cohort_spec *c = &spec->cohorts[i];
-        assert(c->parent == NO_INDEX || c->parent < i);
-        uint32_t id = kueue_add_cohort(k, c->parent == NO_INDEX ? KUEUE_NONE : c->parent);
-        for (uint32_t l = 0; l < c->n_lines; l++)
-            kueue_set_cohort_quota(k, id, c->lines[l].flavor, c->lines[l].resource, quota_of(&c->lines[l]), 0);
-    }
-}
-
-/* A job names a local queue, or the cluster queue itself (the short form). */
-static uint32_t find_cluster_queue(const struct quota_spec *spec, const char *name)
-{
-    for (uint32_t i = 0; i < spec->n_local; i++)
-        if (!strcmp(spec->local[i].name, name)) return spec->local[i].cluster_queue;
-    for (uint32_t i = 0; i < spec->n_queues; i++)
-        if (!strcmp(spec->queues[i].name, name)) return i;
-    return KUEUE_NONE;
-}
-
 static void *create(struct sim *s)
 {
     const struct quota_spec *spec = &s->scenario->quota;
@@ -161,11 +72,11 @@ static void *create(struct sim *s)
                                                 .equivalence_hashing = c->kq_hashing,
                                                 .partial_admission = true,
                                                 .retry_batch_ns = c->kq_batch});
-    add_cohorts(t->k, spec);
-    for (uint32_t i = 0; i < spec->n_queues; i++) configure(t->k, spec, &spec->queues[i], KUEUE_NONE, -1, 0);
+    kueue_setup_cohorts(t->k, spec);
+    for (uint32_t i = 0; i < spec->n_queues; i++) kueue_setup_queue(t->k, spec, &spec->queues[i], KUEUE_NONE, -1, 0);
     t->cluster_queue = xcalloc(s->scenario->n_queues + 1, sizeof *t->cluster_queue);
     for (uint32_t q = 0; q < s->scenario->n_queues; q++)
-        t->cluster_queue[q] = find_cluster_queue(spec, s->scenario->queues[q]);
+        t->cluster_queue[q] = kueue_find_queue(spec, s->scenario->queues[q]);
     t->client = bucket_make(c->kq_burst > 0 ? c->kq_burst : 1, c->kq_qps, 1000 * NS_PER_S);
     t->stopped = xcalloc(spec->n_queues + 1, sizeof *t->stopped);
     for (uint32_t i = 0; i < spec->n_queues; i++) t->stopped[i] = spec->queues[i].stop != STOP_NONE;
@@ -359,20 +270,38 @@ static void admit(struct sim *s, struct kueue_state *t, uint32_t workload, int64
     event_at(s->events, sent + t->c->kq_reserve, EVENT_CONTROL, on_admitted, tag(t, workload));
 }
 
-static void evict(struct sim *s, struct kueue_state *t, uint32_t workload, uint32_t by, enum kueue_reason why, int64_t at_ns)
+static void release_quota(struct sim *s, struct kueue_state *t, uint32_t workload)
 {
-    struct slot *slot = &t->slots.v[workload];
-    struct job *j = slot->job;
-    slot->attempt++;
-    slot->admitted = false;
-    slot->stopping = slot->started;
+    event_after(s->events, t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, workload));
+}
+
+/* Evicted is written: the job is suspended. */
+static void on_evicted(void *ctx, void *arg)
+{
+    struct sim *s = ctx;
+    struct kueue_state *t = state_of(s);
+    uint32_t workload, by;
+    struct slot *slot = untag(t, arg, &workload);
+    if (!slot) return;
     if (!slot->started) {
-        event_at(s->events, at_ns + t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, workload));
+        release_quota(s, t, workload);
         return;
     }
+    struct slot *preemptor = slot->evicted_by ? untag(t, slot->evicted_by, &by) : NULL;
     slot->started = false;
-    j->live->eviction = (uint8_t)why;
-    job_preempt(s, j, why == KUEUE_QUEUE_STOPPED ? STOP_EVICTED : STOP_PREEMPTED, by == KUEUE_NONE ? NULL : t->slots.v[by].job);
+    slot->stopping = true;
+    slot->job->live->eviction = slot->why;
+    job_preempt(s, slot->job, slot->why == KUEUE_QUEUE_STOPPED ? STOP_EVICTED : STOP_PREEMPTED, preemptor ? preemptor->job : NULL);
+}
+
+static void evict(struct sim *s, struct kueue_state *t, const struct kueue_outcome *o, int64_t at_ns)
+{
+    struct slot *slot = &t->slots.v[o->workload];
+    slot->attempt++;
+    slot->admitted = false;
+    slot->why = (uint8_t)o->reason;
+    slot->evicted_by = o->by == KUEUE_NONE ? NULL : tag(t, o->by);
+    event_at(s->events, at_ns, EVENT_CONTROL, on_evicted, tag(t, o->workload));
 }
 
 static enum wait_reason reason_of(enum kueue_reason r)
@@ -400,7 +329,8 @@ static int64_t act(struct sim *s, struct kueue_state *t, const struct kueue_cycl
         } else if (o->kind == KUEUE_EVICT) {
             victims = o->by == by ? victims + 1 : 0;
             if (victims % AT_A_TIME == 0) at_ns += t->c->kq_eviction;
-            evict(s, t, o->workload, by = o->by, o->reason, at_ns);
+            by = o->by;
+            evict(s, t, o, at_ns);
         } else {
             sim_class_reason(s, &t->slots.v[o->workload].class->wait, reason_of(o->reason));
         }
@@ -526,7 +456,7 @@ static void idle(struct sim *s, struct job *j)
     struct slot *slot = j->policy_key ? &t->slots.v[j->policy_key - 1] : NULL;
     if (!slot || !slot->stopping) return;
     slot->stopping = false;
-    event_after(s->events, t->c->kq_release, EVENT_CONTROL, on_quota_released, tag(t, j->policy_key - 1));
+    release_quota(s, t, j->policy_key - 1);
 }
 
 /* A job that a person has suspended is deactivated: its workload does not ask again by itself. */
@@ -566,7 +496,7 @@ static uint32_t queue_named(const struct quota_spec *spec, const char *name)
 {
     for (uint32_t i = 0; i < spec->n_queues; i++)
         if (!strcmp(spec->queues[i].name, name)) return i;
-    return find_cluster_queue(spec, name);
+    return kueue_find_queue(spec, name);
 }
 
 static void hold(struct sim *s, struct kueue_state *t, uint32_t queue, int64_t value)
@@ -590,7 +520,7 @@ bool kueue_policy_script(struct sim *s, const struct script_action *a)
     uint32_t queue = queue_named(spec, a->target + strlen("queue/"));
     if (queue == KUEUE_NONE) return false;
     if (a->action == DO_HOLD) hold(s, t, queue, a->value);
-    else if (a->action == DO_SET_QUOTA) configure(t->k, spec, &spec->queues[queue], queue, a->value, sim_now(s));
+    else if (a->action == DO_SET_QUOTA) kueue_setup_queue(t->k, spec, &spec->queues[queue], queue, a->value, sim_now(s));
     else return false;
     kick(s);
     return true;

@@ -33,6 +33,7 @@ from cluster import Cluster
 HERE = Path(__file__).resolve().parent
 TOLERANCE = 0.10
 WAITED_S = 0.5  # longer than any admission at once
+SHORTEST_S = 0.002 # an event's way to the client
 EDGE_S = 1.0    # what happens so close to the horizon may be seen on one side only
 # What the kubelets take is KWOK's, and known (profile kwok).
 CONSTANTS = [f"--constant=kueue.{c}" for c in ("workload-create", "cycle", "admission", "eviction", "message", "reserve", "release", "finish")]
@@ -150,9 +151,20 @@ def play_all(options, plays):
     return True
 
 
+def jitter_of(plays):
+    """What repeats of one admission differ by: the median distance from its median, of the plays that are fitted. It is the fit's unit."""
+    times = {}
+    for role, path, approach, to in plays:
+        for key, (seconds, *_) in admissions(to).items() if role == "fit" else ():
+            times.setdefault((path, approach, key), []).append(seconds)
+    apart = [abs(x - statistics.median(of)) for of in times.values() if len(of) > 1 for x in of]
+    return max(SHORTEST_S, statistics.median(apart)) if apart else SHORTEST_S
+
+
 def compare(options, plays):
     profile, held = options.keep / "calibrated.json", [p[1:] for p in plays if p[0] == "held"]
-    subprocess.run([options.trainyard, "calibrate", *[p[3] for p in plays if p[0] == "fit"], *CONSTANTS, "--jitter", "2ms", "-q", "-o", profile], check=True)
+    subprocess.run([options.trainyard, "calibrate", *[p[3] for p in plays if p[0] == "fit"], *CONSTANTS, "--jitter", f"{1000 * jitter_of(plays):.3f}ms",
+                    "-q", "-o", profile], check=True)
     rows, alone = [], []
     for path, approach in dict.fromkeys((p, a) for p, a, _ in held):
         to = options.keep / f"sim-{path.stem}-{approach}"
