@@ -5,7 +5,7 @@
 #
 # The programs under test are copied first, so that a build meanwhile disturbs nothing. Each part ends with 0: passed; 77: skipped, its log
 # says why; else failed, and the end of its log is shown. A part that is longer than its limit has failed, and nothing of it is left.
-# LIVE_SECONDS (2100, with --full 7200) is the time for all: what is under way when it is up, or not begun, is skipped and says so.
+# LIVE_SECONDS (2100, with --full 10800) is the time for all: what is under way when it is up, or not begun, is skipped and says so.
 # At the end a table: part, result, seconds. Ends with 0, 1 when a part has failed (logs are kept, and named), 77 when none has passed.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-seconds=${LIVE_SECONDS:-$([ -n "$full" ] && echo 7200 || echo 2100)}
+seconds=${LIVE_SECONDS:-$([ -n "$full" ] && echo 10800 || echo 2100)}
 
 # The rows of the table: part|needs|limit|command.
 rows() {
