@@ -109,7 +109,7 @@ static bool shape(struct block *b)
     return true;
 }
 
-/* From the bucket before the moment on, since places are rounded. While it is made it has no buckets, and so is made from the blocks below it, or from spans. */
+/* From the chunk of the bucket before the moment on, since places are rounded. While it is made it has no buckets, and so is made from the blocks below it, or from spans. */
 static void make_buckets(struct lod *l, unsigned level, uint32_t i, int64_t from_ns)
 {
     struct block *b = &l->level[level].v[i];
@@ -118,6 +118,7 @@ static void make_buckets(struct lod *l, unsigned level, uint32_t i, int64_t from
     uint64_t *buckets = b->buckets;
     uint32_t first = i << (2 * level), size = UINT32_C(1) << (2 * level);
     struct window w = {0, ns * n, n, from_ns >= ns ? (unsigned)(from_ns / ns) - 1 : 0, (unsigned)(end_ns / ns) + 1, 1 / (double)ns};
+    w.begin -= w.begin % CHUNK;
     if (w.end > n) w.end = n;
     if (w.begin >= w.end) return;
     b->buckets = NULL;

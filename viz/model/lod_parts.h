@@ -11,7 +11,8 @@
 
 #include "viz/model/lod.h"
 
-enum { LOD_LEAST = 256, MOST_BUCKETS = 4096, MAX_COARSER = 5 /* LOD_LEAST buckets, and half of them */, RADIX = 4, MAX_LEVELS = 16, MOST_PARTS = 16 };
+enum { LOD_LEAST = 256, MOST_BUCKETS = 4096, MAX_COARSER = 5 /* LOD_LEAST buckets, and half of them */, RADIX = 4, MAX_LEVELS = 16, MOST_PARTS = 16,
+       CHUNK_LEVELS = 6, CHUNK = 1 << CHUNK_LEVELS /* cells whose making depends on nothing outside them */ };
 
 /* Tracks [i * 4^level, (i + 1) * 4^level): what each bucket of `1 << coarser` finest ones shows, and behind these what each two of them do. */
 struct block {
@@ -151,7 +152,8 @@ void lod_make_row(struct lod *, uint32_t first, uint32_t n, const struct window 
 void lod_walk_alone(const struct lod *, uint32_t track, const struct window *, struct lod_cell *);
 
 /* The sums of a row: a binary tree with its leaves, the cells, from `leaves` on. Where many tracks meet, cells that a span fills wholly
- * are added by halves of the row, quarters and so on, which go to the cells at the end. */
+ * are added by chunks of the row, halves of these and so on, which go to the cells at the end. Who of equals wins a cell follows
+ * from the order of additions: so it must not follow from how far a span, which may grow yet, reaches beyond the chunk. */
 struct sums {
     struct sum *v;
     unsigned leaves;

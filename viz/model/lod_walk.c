@@ -141,10 +141,12 @@ static void fill_sums(const struct sums *sums, unsigned first, unsigned from, un
         for (unsigned k = from > first ? from : first; k < to; k++) add_span(&v[leaves + k], weight, s);
         return;
     }
-    for (unsigned a = from + leaves, b = to + leaves; a < b; a >>= 1, b >>= 1) {
+    unsigned a = from + leaves, b = to + leaves;
+    for (unsigned level = 0; level < CHUNK_LEVELS && a < b; level++, a >>= 1, b >>= 1) {
         if (a & 1) add_span(&v[a++], weight, s);
         if (b & 1) add_span(&v[--b], weight, s);
     }
+    for (; a < b; a++) add_span(&v[a], weight, s);
 }
 
 void lod_walk_into(const struct lod *l, uint32_t track, const struct window *w, const struct sums *sums)
