@@ -60,12 +60,8 @@ static void check_job(const struct scenario *s, const struct job_spec *j, struct
     const struct job_detail *k = &s->details[j->detail];
     char id[24];
     const char *name = job_id(s, j, id);
-    if (!lives[s->approach.lifecycle[k->kind]]) {
-        job_error(d, s, j, "job %s: the host back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
-    } else if (!plan_trains(s, j)) {
-        job_error(d, s, j, "job %s has no process that trains", name);
-        diag_help(d, PLAN_TRAINS_HELP);
-    }
+    if (lives[s->approach.lifecycle[k->kind]]) plan_check(s, j, d);
+    else job_error(d, s, j, "job %s: the host back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
     if (j->work_ns == TIME_NEVER) job_error(d, s, j, "job %s does not end by itself", name);
     if (k->crash_mtbf_ns || k->hang_mtbf_ns || k->job_crash_mtbf_ns)
         job_error(d, s, j, "job %s: crashes at random are not played on hosts; script them", name);
@@ -223,8 +219,7 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
     j->wanted = j->plan.max && j->life == &host_actor ? j->plan.min : j->plan.nominal; /* Ray's autoscaler brings the others */
     j->pods = xcalloc(j->plan.n + 1, sizeof *j->pods);
     for (uint32_t k = 0; k < j->plan.n; k++) j->pods[k] = (struct host_pod){.job = j, .number = k, .process = {0, -1, -1}, .told_code = -1, .noted = N_POD_STATES};
-    const char *dir = arena_printf(&h->arena, "%s/%s", h->work, j->plan.id);
-    return (!file_is_dir(dir) || file_remove_tree(dir, d)) && file_make_dirs(dir, d);
+    return plan_folder(arena_printf(&h->arena, "%s/%s", h->work, j->plan.id), d);
 }
 
 static void on_early_signal(void *arg, int signal)
@@ -285,6 +280,17 @@ static int64_t epoch_ns(void)
     return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
+static char *first_error(const struct diag *d, const char *work)
+{
+    struct str s = {0};
+    const struct diag_entry *e = d->entries.n ? &d->entries.v[0] : NULL;
+    str_printf(&s, "%s: %s", e && e->file ? e->file : work, e ? e->text : "cannot be made");
+    if (e && e->help) str_printf(&s, "; %s", e->help);
+    char *text = xstrdup(str_text(&s));
+    str_free(&s);
+    return text;
+}
+
 static bool prepare(struct host *h, const struct host_options *o)
 {
     struct diag d = {0};
@@ -295,8 +301,7 @@ static bool prepare(struct host *h, const struct host_options *o)
     h->jobs = xcalloc(h->n_jobs + 1, sizeof *h->jobs);
     bool ok = file_make_dirs(h->work, &d) && make_data(h, &d);
     for (size_t i = 0; i < h->n_jobs && ok; i++) ok = make_job(h, i, &d);
-    if (!ok && !h->result->error && !h->result->interrupted)
-        h->result->error = xstrdup(d.entries.n ? d.entries.v[0].text : "the work directory cannot be made");
+    if (!ok && !h->result->error && !h->result->interrupted) h->result->error = first_error(&d, h->work);
     diag_free(&d);
     return ok;
 }

@@ -146,15 +146,6 @@ void plan_make(struct arena *a, const struct scenario *s, const struct job_spec 
     if (d->checkpoint.interval_ns > 0) p->every = d->checkpoint.interval_ns < step_ns ? 1 : d->checkpoint.interval_ns / step_ns;
 }
 
-bool plan_trains(const struct scenario *s, const struct job_spec *j)
-{
-    struct arena a = {0};
-    struct job_plan p;
-    plan_make(&a, s, j, &p);
-    arena_free(&a);
-    return p.n > 0;
-}
-
 /* ---- the command ---- */
 
 static void option(struct arena *a, words *w, const char *name, int64_t value)

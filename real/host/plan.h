@@ -63,10 +63,12 @@ struct plan_files {
     const char *saved;       /* directory of the job's checkpoints */
 };
 
-/* Whether there is a process at all: not of a Ray cluster that is only a head, nor where all templates have 0 replicas. Then no plan can be
- * played. */
-#define PLAN_TRAINS_HELP "give its workers at least 1 replica"
-bool plan_trains(const struct scenario *, const struct job_spec *);
+/* plan_check.c: reports, at the job, what can be no plan: no process at all (a Ray cluster that is only a head, templates of 0 replicas),
+ * more processes than a world may have ranks, an id that is no name of a folder. */
+void plan_check(const struct scenario *, const struct job_spec *, struct diag *);
+/* An empty folder for a job's files. What is there is removed if an earlier run has made it, which a mark in it says; else it is an
+ * error, and stays as it is. */
+bool plan_folder(const char *dir, struct diag *);
 /* Whether its jobs of this kind may be resized, by whom the life cycle says. */
 bool plan_is_elastic(const struct scenario *, const struct job_detail *);
 void plan_make(struct arena *, const struct scenario *, const struct job_spec *, struct job_plan *);

@@ -36,12 +36,8 @@ static void check_job(const struct scenario *s, const struct job_spec *j, struct
     const struct job_detail *k = &s->details[j->detail];
     char id[24];
     const char *name = job_id(s, j, id);
-    if (s->approach.lifecycle[k->kind] != LIFE_RAY_TRAIN_V2) {
-        job_error(d, s, j, "job %s: the ray back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
-    } else if (!plan_trains(s, j)) {
-        job_error(d, s, j, "job %s has no process that trains", name);
-        diag_help(d, PLAN_TRAINS_HELP);
-    }
+    if (s->approach.lifecycle[k->kind] == LIFE_RAY_TRAIN_V2) plan_check(s, j, d);
+    else job_error(d, s, j, "job %s: the ray back end has no lifecycle %s", name, lifecycle_names[s->approach.lifecycle[k->kind]]);
     if (j->work_ns == TIME_NEVER) job_error(d, s, j, "job %s does not end by itself", name);
     if (k->n_after) job_error(d, s, j, "job %s: jobs that wait for others are not played on Ray", name);
     if (k->crash_mtbf_ns || k->hang_mtbf_ns || k->job_crash_mtbf_ns)
@@ -312,10 +308,8 @@ static bool make_files(struct ray_play *p, struct diag *d)
     free(here);
     p->data = arena_printf(&p->arena, "%s/train.data", p->work);
     bool ok = file_make_dirs(p->work, d) && dataset_generate(p->data, (struct dataset_shape){l->samples, l->features, l->classes}, DATASET_NOISE, 1, d);
-    for (size_t i = 0; i < p->n_jobs && ok; i++) { /* what an earlier run has saved; a job of it that still runs saves elsewhere */
-        const char *saved = arena_printf(&p->arena, "%s/%s", p->work, p->jobs[i].plan.id);
-        ok = file_remove_tree(saved, d) && file_make_dirs(saved, d);
-    }
+    for (size_t i = 0; i < p->n_jobs && ok; i++) /* a job of an earlier run that still runs saves elsewhere */
+        ok = plan_folder(arena_printf(&p->arena, "%s/%s", p->work, p->jobs[i].plan.id), d);
     return ok;
 }
 

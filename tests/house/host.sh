@@ -67,7 +67,17 @@ YAML
 scenario alone "" ""
 sed -i 's/"workload"/"objects": [ "head.yaml" ], "workload"/' "$out/alone.json"
 refuse 3 "head.yaml:2: job alone has no process that trains" "$out/alone.json" --on host -o "$out/run" -a actor
+for id in "" . .. train.data a/../b "$(printf '%0201d' 0)"; do
+    refuse 3 "its files lie in a folder of that name" "$out/small.json" --on host -o "$out/run" -a operator --set "/workload/jobs/0/id=\"$id\""
+done
+refuse 3 "has 5000 processes; a group may have 4096" "$out/small.json" --on host -o "$out/run" -a operator --set /workload/jobs/0/replicas=5000
 [ ! -e "$out/run" ] || complain "a refused run left something"
+
+# A folder below --work that no run has made is somebody's; one of an earlier run is made anew.
+mkdir -p "$mem/others/a" && echo keep >"$mem/others/a/thesis"
+refuse 4 "others/a: is not from an earlier run" "$out/small.json" --on host -o "$out/run" -a operator --work "$mem/others"
+[ "$(cat "$mem/others/a/thesis")" = keep ] || complain "a file that no run has made is gone"
+rm -r "$out/run"
 
 # Both ways at once, in two runs side by side.
 scenario operator "
