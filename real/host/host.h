@@ -16,7 +16,7 @@
  *   none                   a process that fails ends its job
  *
  * Back-offs, polls and time-outs are those of the approach's stack. One thread does all (loop.h). A process dies with this
- * one, however it dies. SIGINT and SIGTERM end the run as interrupted.
+ * one, however it dies. SIGINT, SIGTERM and SIGHUP end the run as interrupted.
  *
  * Times: all of the scenario's and the run's are live.time_scale times the machine's.
  * Files: DIR is the run; below WORK (DIR/work if NULL) lie the data set, each job's checkpoints and what its processes said; on other

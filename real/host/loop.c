@@ -49,10 +49,12 @@ int64_t loop_of_wall(const struct loop *l, int64_t epoch_ns) { return epoch_ns -
 struct loop *loop_create(char **err)
 {
     struct loop *l = xcalloc(1, sizeof *l);
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, hang_up;
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD), sigaddset(&set, SIGINT), sigaddset(&set, SIGTERM);
+    sigaction(SIGHUP, NULL, &hang_up);
+    if (hang_up.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP); /* nohup wants it to go on */
     l->zero_ns = clock_ns(CLOCK_MONOTONIC);
     sigprocmask(SIG_BLOCK, &set, &l->before);
     sigaction(SIGPIPE, &ignore, &l->pipe_before);

@@ -3,7 +3,7 @@
  *     struct loop *l = loop_create(&err);
  *     loop_arm(l, &job->timer, loop_now(l) + seconds(10), on_backoff, job);    // the timer is the caller's; armed again, it moves
  *     loop_watch(l, fd, on_readable, process);
- *     loop_on_signal(l, on_signal, host);                                      // SIGCHLD, SIGINT, SIGTERM
+ *     loop_on_signal(l, on_signal, host);                                      // SIGCHLD, SIGINT, SIGTERM, SIGHUP
  *     while (!done) if (!loop_wait(l, &err)) ...;                              // waits for the next thing, and calls whoever it is for
  *
  * Timers come by (moment, order of arming); those that are due come before the descriptors of the same round.

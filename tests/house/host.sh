@@ -254,5 +254,16 @@ wait "${pids[0]}" 2>/dev/null
 got=$?
 pids=()
 [ $got = 130 ] || complain "a run that waits for data ends with $got on SIGTERM: $(cat "$out/stderr")"
+
+# A terminal that is closed ends the run as the other signals do.
+n=$((n + 1))
+"$trainyard" run "$out/small.json" --on host -a operator -o "$out/hup" --work "$mem/hup" >/dev/null 2>"$out/stderr" &
+pids=($!)
+for ((k = 0; k < 200; k++)); do grep -q "a steps on" "$out/stderr" && break; sleep 0.05; done
+kill -HUP "${pids[0]}"
+wait "${pids[0]}" 2>/dev/null
+got=$?
+pids=()
+[ $got = 130 ] && grep -q '"interrupted"' "$out/hup/run.json" || complain "on SIGHUP a run ends with $got: $(cat "$out/stderr")"
 [ $bad = 0 ] && echo "host: $n runs are refused, played, stopped as they should"
 exit $bad
