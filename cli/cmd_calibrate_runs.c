@@ -80,7 +80,7 @@ const struct argp argp_calibrate_runs = {
     "All fitted constants go into the profile, for they were fitted together; its source names those that are not determined.\n"
     "Example: trainyard calibrate live/a live/b -o mine.json, then \"stack\": \"./mine.json\" in an approach, and\n"
     "         trainyard validate out/sim live/c\n"
-    "Exit: 0 ok, 2 usage, 3 bad input, 4 a run cannot be read, 130 interrupted.",
+    "Exit: 0 ok, 2 usage, 3 bad input (a damaged run, one without durations), 4 a run cannot be read, 130 interrupted.",
     NULL,
     NULL,
     NULL};

@@ -559,6 +559,10 @@ static bool open_source(struct fitting *f, size_t i, struct runs_calibration *c,
     const char *dir = f->plan->dirs[i];
     if (!measures_read(dir, &s->measures, &f->error)) return false;
     if (s->measures.warnings) str_append(&c->warnings, s->measures.warnings);
+    if (s->measures.damaged) {
+        diag_error(d, dir, 0, NULL, "the timeline is damaged, and nothing is fitted to a part of a run: play it again, or leave it out");
+        return false;
+    }
     s->scenario = scenario_load(path_join(&f->arena, dir, "scenario.json"), NULL, NULL, d);
     if (!s->scenario) return false;
     f->stacks[i] = s->scenario->approach.stack;
@@ -575,10 +579,16 @@ static bool make_dir(struct fitting *f)
 
 static bool fit(struct fitting *f, struct runs_calibration *c, struct diag *d)
 {
-    if (!collect_targets(f) || !screen(f, c, d)) return false;
+    if (!collect_targets(f)) return false;
+    if (!f->targets.n) {
+        diag_error(d, f->plan->dirs[0], 0, NULL, "%s, so there is nothing to fit to: play the scenario again, until its jobs end",
+                   f->n_jobs ? "no duration was measured" : "no job was admitted");
+        return false;
+    }
+    if (!screen(f, c, d)) return false;
     c->n_jobs = f->n_jobs;
     c->n_samples = f->targets.n;
-    if (!f->constants.n || !f->targets.n) return true;
+    if (!f->constants.n) return true;
     double *x = xcalloc(f->constants.n, sizeof *x);
     bool ok = hold_out(f, x, c);
     memset(x, 0, f->constants.n * sizeof *x);

@@ -28,6 +28,8 @@
  * Beside these, straight from the live runs: step times by job with their parts, checkpoints (time = latency + bytes of
  * all of it over bandwidth, least squares), failures a rank-hour with their exact Poisson interval.
  *
+ * A run whose timeline is damaged, and runs without any duration, are bad input.
+ *
  * Cost: (constants + 1) x about 100 simulations of each scenario, in files of a temporary directory.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later

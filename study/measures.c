@@ -46,7 +46,8 @@ struct reading {
     struct told *told;
     ARRAY(struct sample) samples;
     ARRAY(struct happened) events;
-    bool has_steps;
+    struct str warnings;
+    bool has_steps, damaged;
 };
 
 static void sample(struct reading *r, const struct job_row *job, unsigned quantity, uint32_t k, int64_t ns)
@@ -154,6 +155,25 @@ static void sample_steps(struct reading *r)
     }
 }
 
+/* Whether a run is damaged: one that is over has only whole blocks. */
+static bool warn_of(const struct run *run, const struct timeline_reader *t, const char *so, struct str *warnings)
+{
+    const char *why;
+    if (!timeline_damaged(t, &why)) return false;
+    str_printf(warnings, "%s/%s%s\n", run->dir, why, so);
+    return run->state != RUN_RUNNING;
+}
+
+void timeline_warning(const struct run *run, struct str *warnings)
+{
+    struct record rec;
+    struct timeline_reader *t = run->record_level == RECORD_NONE ? NULL : timeline_open(run->dir, NULL);
+    if (!t) return;
+    while (timeline_next(t, &rec)) {}
+    warn_of(run, t, "; this report is of the run's tables, but what reads the timeline lacks what is behind it", warnings);
+    timeline_close(t);
+}
+
 static bool read_timeline(struct reading *r, char **err)
 {
     struct record rec;
@@ -164,6 +184,7 @@ static bool read_timeline(struct reading *r, char **err)
     r->told = xcalloc(r->index.n + 1, sizeof *r->told);
     for (size_t i = 0; i < r->index.n; i++) r->told[i].stopped_ns = r->told[i].saving_ns = r->told[i].evicted_ns = -1;
     while (timeline_next(t, &rec)) take(r, &rec);
+    r->damaged = warn_of(r->run, t, "; what is behind it is left out", &r->warnings);
     timeline_close(t);
     sample_steps(r);
     return true;
@@ -186,7 +207,8 @@ bool measures_of(struct run *run, struct measures *m, char **err)
     for (size_t i = 0; ok && i < run->n_jobs; i++) sample_row(&r, &run->jobs[i]);
     if (r.samples.n) qsort(r.samples.v, r.samples.n, sizeof *r.samples.v, by_place);
     *m = (struct measures){.run = run, .samples = r.samples.v, .n = r.samples.n, .events = r.events.v,
-                           .n_events = r.events.n, .has_timeline = timeline, .has_steps = r.has_steps};
+                           .n_events = r.events.n, .has_timeline = timeline, .has_steps = r.has_steps, .damaged = r.damaged,
+                           .warnings = r.warnings.n ? str_take(&r.warnings) : NULL};
     job_index_free(&r.index);
     free(r.told);
     if (!ok) measures_free(m);
@@ -195,15 +217,17 @@ bool measures_of(struct run *run, struct measures *m, char **err)
 
 bool measures_read(const char *dir, struct measures *m, char **err)
 {
-    char *warnings = NULL;
-    struct run *run = run_open(dir, &warnings, err);
+    char *opening = NULL;
+    struct str warnings = {0};
+    struct run *run = run_open(dir, &opening, err);
     *m = (struct measures){0};
-    if (!run || !measures_of(run, m, err)) {
-        free(warnings);
-        return false;
-    }
-    m->warnings = warnings;
-    return true;
+    bool ok = run && measures_of(run, m, err);
+    if (ok && opening) str_append(&warnings, opening);
+    if (ok && m->warnings) str_append(&warnings, m->warnings);
+    free(opening);
+    free(m->warnings);
+    m->warnings = warnings.n ? str_take(&warnings) : NULL;
+    return ok;
 }
 
 void measures_free(struct measures *m)

@@ -20,6 +20,8 @@
  * time, the k-th of its kind of that job.
  *
  * What only the timeline tells (restart, save, step, readmission, events) lacks where the run kept none; steps need --record full.
+ * A damaged timeline counts up to the damage, and a warning says where that is; the end of a run that is still written, or was
+ * killed, is seldom whole, which is no damage.
  * Cost: two passes over the timeline; 32 bytes a sample, 32 an event. Strings live in the struct.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
@@ -31,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "run/run.h"
 
 enum quantity {
@@ -64,12 +67,16 @@ struct measures {
     struct happened *events; /* by time, as recorded */
     size_t n_events;
     bool has_timeline, has_steps;
-    char *warnings; /* of run_open: what is damaged or missing, whole lines; NULL */
+    bool damaged;   /* the timeline, in a run that is over: what is behind the damage is not in the samples */
+    char *warnings; /* of run_open and of the timeline: what is damaged or missing, whole lines; NULL */
 };
 
 bool measures_read(const char *dir, struct measures *, char **err);
-/* Of a run that is open; it becomes the measures'. */
+/* Of a run that is open; it becomes the measures', and warnings are of the timeline only. */
 bool measures_of(struct run *, struct measures *, char **err);
 void measures_free(struct measures *);
+
+/* Reads a run's timeline for nothing but its damage; adds a line to the warnings when there is any. */
+void timeline_warning(const struct run *, struct str *warnings);
 
 #endif

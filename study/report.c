@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/measures.h"
 #include "study/words.h"
 
 enum { WIDTH = 100, NAME = 18, VALUE = 13, RANGE = 23 };
@@ -65,6 +66,7 @@ static bool read_approach(struct report *r, size_t approach, const struct approa
         if (said) str_append(warnings, said);
         free(said);
         if (!run) return false;
+        timeline_warning(run, warnings);
         report_add(r, approach, run);
         source_close(source, run);
     }

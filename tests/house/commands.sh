@@ -72,6 +72,13 @@ expect 0 "Who used the GPUs" "" report "$out/runs"
 expect 0 '"trainyard_report": 1' "" report "$out/runs" --format json
 expect 0 '^"skip","metric","mean_wait","","s",33,33,33,2$' "" report "$out/runs" --format csv # waits 0, 99, 0 twice
 expect 2 "" "RUN is missing" report
+expect 0 "skip" "" run $tiny -a skip -n 1 -o "$out/hurt" --quiet -r full
+hurt=$(find "$out/hurt" -name timeline.bin)
+printf X | dd of="$hurt" bs=1 seek=$(($(stat -c %s "$hurt") / 2)) conv=notrunc status=none
+expect 0 "Who used the GPUs" "timeline.bin: after 0 records, at byte [0-9]*: the block's checksum is wrong" report "$out/hurt"
+expect 0 "[Pp]assed\|PASSED" "timeline.bin: after 0 records" validate "${hurt%/*}" "${hurt%/*}"
+expect 3 "" "the timeline is damaged" calibrate "${hurt%/*}" -o "$out/hurt.json"
+[ ! -e "$out/hurt.json" ] || { echo "commands: calibrate wrote a profile of a damaged run" >&2; bad=1; }
 expect 0 "^</html>" "" report "$out/runs" -o -
 expect 0 "" "" report "$out/runs" -o "$out/report.html"
 grep -q "<h3>skip against strict</h3>" "$out/report.html" || { echo "commands: report -o wrote no page" >&2; bad=1; }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -224,6 +225,53 @@ static void test_not_ended(void **state)
     runs_calibration_free(&c);
 }
 
+/* One byte in the middle of a timeline is another one: what was fitted to the blocks before it would not be the run. */
+static void test_damaged(void **state)
+{
+    const char *dir = live_run("d", 8, "");
+    const char *file = path_join(&arena, dir, "timeline.bin");
+    struct calibrate_runs_plan p = {.dirs = &dir, .n = 1, .jitter_ns = 10000000, .level = 0.95};
+    struct runs_calibration c;
+    struct diag d = {0};
+    char *err = NULL;
+    FILE *f = fopen(file, "r+b");
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    long middle = ftell(f) / 2;
+    assert_int_equal(fseek(f, middle, SEEK_SET), 0);
+    int byte = fgetc(f);
+    assert_int_equal(fseek(f, middle, SEEK_SET), 0);
+    fputc(byte ^ 1, f);
+    fclose(f);
+    assert_false(calibrate_runs(&p, &c, &d, &err));
+    assert_null(err);
+    assert_int_equal(d.errors, 1);
+    assert_non_null(strstr(str_text(&c.warnings), file));
+    assert_non_null(strstr(str_text(&c.warnings), "checksum"));
+    runs_calibration_free(&c);
+    diag_free(&d);
+}
+
+/* No job: nothing is admitted, nothing lasts. */
+static void test_nothing_to_fit(void **state)
+{
+    const char *text = "{\"trainyard\": 1, \"name\": \"none\", \"cluster\": {\"nodes\": [{\"group\": \"n\", \"count\": 1, \"gpus\": 4}]},\n"
+                       " \"workload\": {\"jobs\": []},\n"
+                       " \"approaches\": {\"operator\": {\"lifecycle\": \"training-operator-v1\", \"admission\": \"fifo\"}}}\n";
+    const char *dir = live_run_of("n", text, text);
+    struct calibrate_runs_plan p = {.dirs = &dir, .n = 1, .jitter_ns = 10000000, .level = 0.95};
+    struct runs_calibration c;
+    struct diag d = {0};
+    char *err = NULL;
+    (void)state;
+    assert_false(calibrate_runs(&p, &c, &d, &err));
+    assert_null(err);
+    assert_int_equal(d.errors, 1);
+    runs_calibration_free(&c);
+    diag_free(&d);
+}
+
 static int make_top(void **state)
 {
     (void)state;
@@ -248,6 +296,8 @@ int main(void)
         cmocka_unit_test(test_not_read),
         cmocka_unit_test(test_profile_loads),
         cmocka_unit_test(test_not_ended),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_nothing_to_fit),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }

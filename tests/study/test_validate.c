@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -264,6 +265,37 @@ static void test_waits(void **state)
     }
 }
 
+/* A timeline whose last block lacks its end: damage in a run that is over; one that is still written, or was killed, is only told of. */
+static void test_damaged(void **state)
+{
+    const char *dir = play(&live_story), *timeline = path_join(&arena, dir, "timeline.bin"), *manifest = path_join(&arena, dir, "run.json");
+    struct measures m;
+    char *err = NULL, text_of[8192];
+    FILE *f = fopen(timeline, "r+b");
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    assert_int_equal(ftruncate(fileno(f), ftell(f) - 1), 0);
+    fclose(f);
+    assert_true(measures_read(dir, &m, &err));
+    assert_true(m.damaged);
+    assert_non_null(strstr(m.warnings, timeline));
+    assert_non_null(strstr(m.warnings, "not whole"));
+    measures_free(&m);
+    f = fopen(manifest, "r+b");
+    assert_non_null(f);
+    text_of[fread(text_of, 1, sizeof text_of - 1, f)] = '\0';
+    char *state_of = strstr(text_of, "\"complete\"");
+    assert_non_null(state_of);
+    assert_int_equal(fseek(f, state_of - text_of, SEEK_SET), 0);
+    fputs("\"running\" ", f);
+    fclose(f);
+    assert_true(measures_read(dir, &m, &err));
+    assert_false(m.damaged);
+    assert_non_null(strstr(m.warnings, "not whole"));
+    measures_free(&m);
+}
+
 static int make_top(void **state)
 {
     (void)state;
@@ -288,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }
