@@ -58,6 +58,7 @@ struct fitting {
     ARRAY(struct target) targets;
     struct arena arena;
     ARRAY(size_t) constants; /* those that are fitted, of stack.h */
+    bool *kept;              /* [as constants] as the scenarios have it; NULL: none is */
     int half;                /* of the jobs that count: 0 or 1; -1: all */
     double difference;       /* of a logarithm, for slopes */
     char *dir, *error;
@@ -122,6 +123,7 @@ static bool evaluate(struct fitting *f, const double *x, double *out)
         struct stack *stack = &f->sources[s].scenario->approach.stack;
         *stack = f->stacks[s];
         for (size_t p = 0; p < f->constants.n; p++) {
+            if (f->kept && f->kept[p]) continue;
             double was = (double)base_of(stack, f->constants.v[p]);
             int64_t now = llround(was * exp(fmax(-FARTHEST, fmin(FARTHEST, x[p]))));
             stack_put(stack, f->constants.v[p], now < 1 ? 1 : now);
@@ -320,18 +322,27 @@ static struct movement movement_of(const struct fitting *f, const double *base, 
     return m;
 }
 
+static bool is_zero(const struct fitting *f, size_t constant)
+{
+    bool zero = false;
+    for (size_t s = 0; s < f->n_sources; s++) zero |= stack_get(&f->stacks[s], constant) <= 0;
+    return zero;
+}
+
+/* What takes no time in a stack is nothing that the machine is known to do: such are fitted only to who names them. */
 static bool screen_one(struct fitting *f, size_t constant, const double *base, struct runs_calibration *c)
 {
     const double twice = log(2);
     const struct stack_constant *info = stack_constant_at(constant);
-    int64_t value = base_of(&f->stacks[0], constant);
     if (info->type != CONST_TIME && (info->type != CONST_RATE || stack_get(&f->stacks[0], constant) <= 0)) return true;
     f->constants.n = 0;
     array_push(&f->constants, constant);
     if (!evaluate(f, &twice, f->scratch)) return false;
     struct movement m = movement_of(f, base, f->scratch);
     if (!m.any) c->not_read++;
-    else array_push(&c->constants, (struct fitted_constant){.constant = constant, .base = value, .moves = m.most, .twin = SIZE_MAX});
+    else if (!f->plan->only && is_zero(f, constant)) c->left_zero++;
+    else array_push(&c->constants, (struct fitted_constant){.constant = constant, .base = stack_get(&f->stacks[0], constant),
+                                                            .begin = base_of(&f->stacks[0], constant), .moves = m.most, .twin = SIZE_MAX});
     return true;
 }
 
@@ -353,6 +364,70 @@ static bool screen(struct fitting *f, struct runs_calibration *c, struct diag *d
     f->constants.n = 0;
     for (size_t i = 0; i < c->constants.n; i++) array_push(&f->constants, c->constants.v[i].constant);
     return ok;
+}
+
+/* ---- those that stay as they are ---- */
+
+static bool minimise_with(struct fitting *f, int half, double *x, double *cost)
+{
+    if (!minimise(f, half, x)) return false;
+    f->half = half;
+    *cost = cost_of(f, x);
+    f->half = -1;
+    return !f->error && !interrupted(f);
+}
+
+/* Keeps constant p at its 0 when the others have no more misfit then. */
+static bool try_zero(struct fitting *f, int half, size_t p, double *x, double *least)
+{
+    size_t n = f->constants.n;
+    double *other = xcalloc(n, sizeof *other), cost;
+    f->kept[p] = true;
+    bool ok = minimise_with(f, half, other, &cost);
+    if (ok && cost <= *least) {
+        *least = cost;
+        memcpy(x, other, n * sizeof *x);
+    } else f->kept[p] = false;
+    free(other);
+    return ok;
+}
+
+/* A constant that is 0 has no logarithm, so 0 is no place that a descent comes to: each is tried at 0, one after another,
+ * and then all. */
+static bool minimise_all(struct fitting *f, int half, double *x)
+{
+    size_t n = f->constants.n, zeros = 0;
+    double least, none, *other = xcalloc(n, sizeof *other);
+    memset(f->kept, 0, n * sizeof *f->kept);
+    bool ok = minimise_with(f, half, x, &least);
+    for (size_t p = 0; p < n; p++) zeros += is_zero(f, f->constants.v[p]);
+    for (size_t p = 0; ok && p < n; p++)
+        if (is_zero(f, f->constants.v[p])) ok = try_zero(f, half, p, x, &least);
+    if (ok && zeros) {
+        bool *found = xcalloc(n, sizeof *found);
+        memcpy(found, f->kept, n * sizeof *found);
+        for (size_t p = 0; p < n; p++) f->kept[p] = is_zero(f, f->constants.v[p]);
+        ok = minimise_with(f, half, other, &none);
+        if (ok && none <= least) memcpy(x, other, n * sizeof *x);
+        else memcpy(f->kept, found, n * sizeof *found);
+        free(found);
+    }
+    free(other);
+    return ok;
+}
+
+/* No fit is better than none: then all stay. */
+static void keep_what_is_better(struct fitting *f, double *x, struct runs_calibration *c)
+{
+    c->cost_after = cost_of(f, x);
+    if (c->cost_after > c->cost_before) {
+        for (size_t p = 0; p < f->constants.n; p++) f->kept[p] = true;
+        c->cost_after = c->cost_before;
+    }
+    for (size_t p = 0; p < f->constants.n; p++) {
+        c->constants.v[p].kept = f->kept[p];
+        if (f->kept[p]) x[p] = 0;
+    }
 }
 
 /* ---- intervals ---- */
@@ -405,9 +480,9 @@ static void set_intervals(struct runs_calibration *c, double level, double *draw
         gsl_sort(&draws[p * DRAWS], 1, n);
         double low = n ? gsl_stats_quantile_from_sorted_data(&draws[p * DRAWS], 1, n, (1 - level) / 2) : -FARTHEST;
         double high = n ? gsl_stats_quantile_from_sorted_data(&draws[p * DRAWS], 1, n, (1 + level) / 2) : FARTHEST;
-        k->value = llround((double)k->base * exp(x[p]));
-        k->low = (double)k->base * exp(x[p] + low);
-        k->high = (double)k->base * exp(x[p] + high);
+        k->value = k->kept ? k->base : llround((double)k->begin * exp(x[p]));
+        k->low = k->kept ? (double)k->base : (double)k->begin * exp(x[p] + low);
+        k->high = k->kept ? (double)k->base : (double)k->begin * exp(x[p] + high);
     }
 }
 
@@ -419,8 +494,9 @@ static void widen(struct runs_calibration *c, const gsl_matrix *covariance, doub
     for (size_t p = 0; p < c->constants.n; p++) {
         struct fitted_constant *k = &c->constants.v[p];
         double by = z * sqrt(gsl_matrix_get(covariance, p, p));
-        k->low = fmin(k->low, (double)k->base * exp(x[p] - by));
-        k->high = fmax(k->high, (double)k->base * exp(x[p] + by));
+        if (k->kept) continue;
+        k->low = fmin(k->low, (double)k->begin * exp(x[p] - by));
+        k->high = fmax(k->high, (double)k->begin * exp(x[p] + by));
         k->determined = k->high < DETERMINED * k->low;
     }
 }
@@ -540,7 +616,7 @@ static bool hold_out(struct fitting *f, double *x, struct runs_calibration *c)
     memset(x, 0, f->constants.n * sizeof *x);
     bool ok = evaluate_as_it_was(f, base);
     for (int half = 0; ok && half < 2; half++) {
-        ok = minimise(f, half, x) && evaluate(f, x, all);
+        ok = minimise_all(f, half, x) && evaluate(f, x, all);
         for (size_t i = 0; i < n; i++)
             if ((int)(f->targets.v[i].job % 2) != half) predicted[i] = all[i];
     }
@@ -590,12 +666,13 @@ static bool fit(struct fitting *f, struct runs_calibration *c, struct diag *d)
     c->n_samples = f->targets.n;
     if (!f->constants.n) return true;
     double *x = xcalloc(f->constants.n, sizeof *x);
+    f->kept = xcalloc(f->constants.n, sizeof *f->kept);
     bool ok = hold_out(f, x, c);
     memset(x, 0, f->constants.n * sizeof *x);
     if (ok) c->cost_before = cost_as_it_was(f);
-    ok = ok && minimise(f, -1, x);
+    ok = ok && minimise_all(f, -1, x);
     if (ok) {
-        c->cost_after = cost_of(f, x);
+        keep_what_is_better(f, x, c);
         find_intervals(f, x, c);
     }
     free(x);
@@ -635,6 +712,7 @@ static void fitting_free(struct fitting *f)
     free(f->sources);
     free(f->stacks);
     free(f->scratch);
+    free(f->kept);
     free(f->dir);
     array_free(&f->targets);
     array_free(&f->constants);

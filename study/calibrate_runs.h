@@ -14,9 +14,12 @@
  *   residual    soft((sim - live) / (jitter + 5 % of live)), soft as in calibrate_collective.h with f = 1, so that a
  *               few odd ones do not pull; a sample of one of the two only counts as 0 s in the other
  *   constants   the service times and rates of the machine (enum below); settings such as time-outs and periods are known
- *               from the flags and stay. Those whose doubling changes no sample are not read by these runs and stay
+ *               from the flags and stay. Those whose doubling changes no sample are not read by these runs and stay. One that
+ *               is 0 in a run's stack is left out unless it is named; then its fit begins at a second, and 0 is kept unless
+ *               a fit without it has less misfit
  *   minimum     Levenberg-Marquardt on the logarithms (GSL, multifit_nlinear), slopes over 10, 3 and 1 %, each constant held
  *               to its default (of 0: to a second) with a deviation of a factor e^2, which counts as much as one sample that is one unit off
+ *   worse       no result has more misfit than the scenarios' constants: these are kept then
  *   interval    percentiles of a bootstrap over jobs of the problem made linear at the minimum (the phases of one job
  *               hang together and overlap, so jobs are drawn and not samples), and no narrower than samples that
  *               are one unit off each would make it
@@ -30,7 +33,8 @@
  *
  * A run whose timeline is damaged, and runs without any duration, are bad input.
  *
- * Cost: (constants + 1) x about 100 simulations of each scenario, in files of a temporary directory.
+ * Cost: (constants + 1) x about 100 simulations of each scenario, in files of a temporary directory; as much again for each
+ * named constant that is 0, and once more for them all.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -58,7 +62,9 @@ struct calibrate_runs_plan {
 struct fitted_constant {
     size_t constant;          /* of stack.h */
     int64_t base, value;      /* in its unit there */
+    int64_t begin;            /* where its fit begins: base, or of 0 a second */
     double low, high;         /* likewise */
+    bool kept;                /* at its base, as no other value has less misfit; low and high are it too, and tell nothing */
     unsigned moves;           /* the quantity that it moves most */
     bool determined;
     size_t twin;              /* another one's place in the list, or SIZE_MAX */
@@ -83,6 +89,7 @@ struct runs_calibration {
     struct measured_saves saves;       /* n 0: none whose size is known */
     struct measured_failures failures;
     size_t n_runs, n_jobs, n_samples, not_read;
+    size_t left_zero; /* constants that these runs read, are 0 in their stacks and were not named: they stay */
     double level, cost_before, cost_after; /* sums of squared residuals */
     char *source;                          /* what was fitted to */
     struct str warnings;                   /* of the runs: what is damaged or missing, whole lines */

@@ -30,16 +30,19 @@ static void value_cell(struct str *out, size_t constant, double value, size_t wi
 static void range_cell(struct str *out, const struct fitted_constant *k)
 {
     struct str t = {0};
-    flip_value_text(k->constant, llround(k->low), &t);
-    str_append(&t, " to ");
-    flip_value_text(k->constant, llround(k->high), &t);
+    if (!k->kept) {
+        flip_value_text(k->constant, llround(k->low), &t);
+        str_append(&t, " to ");
+        flip_value_text(k->constant, llround(k->high), &t);
+    } else str_append(&t, "-");
     words_cell(out, &t, RANGE);
     str_free(&t);
 }
 
 static void remark(const struct runs_calibration *c, const struct fitted_constant *k, struct str *out)
 {
-    if (k->twin != SIZE_MAX) str_printf(out, "; cannot be told from %s", name_of(&c->constants.v[k->twin]));
+    if (k->kept) str_append(out, "; kept: no other value fits better");
+    else if (k->twin != SIZE_MAX) str_printf(out, "; cannot be told from %s", name_of(&c->constants.v[k->twin]));
     else if (!k->determined) str_append(out, "; NOT DETERMINED by these runs");
 }
 
@@ -65,6 +68,8 @@ static void constants_text(const struct runs_calibration *c, struct str *out)
     }
     if (!c->constants.n) str_append(out, "(none: no service time of the stacks moves anything in these runs)\n");
     if (c->not_read) str_printf(out, "%zu more are not read by these runs and stay as they are.\n", c->not_read);
+    if (c->left_zero)
+        str_printf(out, "%zu more take no time in the stacks of these runs and stay 0; -c NAME fits such a one.\n", c->left_zero);
     str_free(&t);
 }
 
@@ -200,8 +205,9 @@ static void constant_json(struct json_writer *w, const struct runs_calibration *
     figure_string(w, "constant", name_of(k));
     figure_double(w, "was", flip_value_number(k->constant, k->base));
     figure_double(w, "fitted", flip_value_number(k->constant, k->value));
-    figure_double(w, "low", flip_value_number(k->constant, llround(k->low)));
-    figure_double(w, "high", flip_value_number(k->constant, llround(k->high)));
+    figure_bool(w, "kept", k->kept);
+    figure_double(w, "low", k->kept ? NAN : flip_value_number(k->constant, llround(k->low)));
+    figure_double(w, "high", k->kept ? NAN : flip_value_number(k->constant, llround(k->high)));
     figure_string(w, "moves", quantity_name(k->moves));
     figure_bool(w, "determined", k->determined);
     if (k->twin != SIZE_MAX) figure_string(w, "not_told_from", name_of(&c->constants.v[k->twin]));
@@ -277,6 +283,9 @@ void runs_calibration_json(const struct runs_calibration *c, struct str *out)
     figure_count(&w, "jobs", c->n_jobs);
     figure_count(&w, "samples", c->n_samples);
     figure_count(&w, "not_read", c->not_read);
+    figure_count(&w, "left_zero", c->left_zero);
+    figure_double(&w, "misfit_before", c->constants.n ? c->cost_before : NAN);
+    figure_double(&w, "misfit_after", c->constants.n ? c->cost_after : NAN);
     begin_list(&w, "constants");
     for (size_t i = 0; i < c->constants.n; i++) constant_json(&w, c, &c->constants.v[i]);
     json_write_end(&w);
@@ -296,7 +305,7 @@ void runs_calibration_csv(const struct runs_calibration *c, struct str *out)
         const struct fitted_constant *k = &c->constants.v[i];
         const int64_t values[] = {k->base, k->value, llround(k->low), llround(k->high)};
         figure_csv_text(out, name_of(k));
-        for (size_t v = 0; v < 4; v++) figure_csv_number(out, flip_value_number(k->constant, values[v]), true);
+        for (size_t v = 0; v < 4; v++) figure_csv_number(out, flip_value_number(k->constant, values[v]), v < 2 || !k->kept);
         figure_csv_text(out, quantity_name(k->moves));
         str_append(out, k->determined ? "yes\n" : "no\n");
     }
@@ -310,7 +319,7 @@ static void source_with_doubts(const struct runs_calibration *c, struct str *out
     const char *lead = "; only together and in runs like these: ";
     str_append(out, c->source);
     for (size_t i = 0; i < c->constants.n; i++) {
-        if (c->constants.v[i].determined) continue;
+        if (c->constants.v[i].determined || c->constants.v[i].kept) continue;
         str_append(out, lead);
         str_append(out, name_of(&c->constants.v[i]));
         lead = ", ";
@@ -325,6 +334,7 @@ static void constants_profile(const struct runs_calibration *c, struct json_writ
     bool fitted[sizeof values / sizeof(int64_t)] = {false};
     stack_defaults(&usual);
     for (size_t i = 0; i < c->constants.n; i++) {
+        if (c->constants.v[i].kept) continue;
         fitted[c->constants.v[i].constant] = true;
         stack_put(&values, c->constants.v[i].constant, c->constants.v[i].value);
     }

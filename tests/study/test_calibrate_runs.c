@@ -225,6 +225,57 @@ static void test_not_ended(void **state)
     runs_calibration_free(&c);
 }
 
+/* The machine spends nothing on a call of the API, nor have the runs' stacks anything for it: so it stays. */
+static void test_zero_stays(void **state)
+{
+    const char *truth = "\"training-operator.api-call\": \"0s\", \"kubelet.container-start\": \"2.5s\"", *plain = "\"training-operator.api-call\": \"0s\"";
+    const char *dir = live_run_of("z", scenario_text(8, truth), scenario_text(8, plain));
+    const char *only[] = {"training-operator.api-call", "kubelet.container-start"};
+    struct runs_calibration c = calibrate(&dir, 1, NULL, 0);
+    (void)state;
+    assert_null(constant(&c, "training-operator.api-call"));
+    assert_true(c.left_zero >= 1);
+    assert_true(c.cost_after <= c.cost_before);
+    assert_true(stack_get(&c.stack, (size_t)stack_constant_find("training-operator.api-call")) == 0);
+    must_be(&c, "kubelet.container-start", 2.5e9, 0.03);
+    runs_calibration_free(&c);
+    c = calibrate(&dir, 1, only, 2);
+    const struct fitted_constant *k = constant(&c, only[0]);
+    assert_non_null(k);
+    assert_true(k->kept && k->base == 0 && k->value == 0);
+    assert_true(c.cost_after <= c.cost_before);
+    must_be(&c, "kubelet.container-start", 2.5e9, 0.03);
+    struct str text = {0};
+    runs_calibration_json(&c, &text);
+    assert_non_null(strstr(str_text(&text), "\"was\": 0,"));
+    str_clear(&text);
+    runs_calibration_text(&c, &text);
+    assert_non_null(strstr(str_text(&text), "kept: no other value fits better"));
+    str_free(&text);
+    runs_calibration_free(&c);
+}
+
+/* Where the machine does take time for it, one that is named is fitted from 0. */
+static void test_zero_is_fitted(void **state)
+{
+    const char *zero = "\"training-operator.api-call\": \"0s\", \"kubelet.container-start\": \"0s\"",
+               *truth = "\"training-operator.api-call\": \"0s\", \"kubelet.container-start\": \"2.5s\"";
+    const char *dir = live_run_of("y", scenario_text(8, truth), scenario_text(8, zero));
+    const char *only[] = {"training-operator.api-call", "kubelet.container-start"};
+    struct runs_calibration c = calibrate(&dir, 1, only, 2);
+    (void)state;
+    assert_true(constant(&c, only[0])->kept);
+    assert_true(constant(&c, only[1])->base == 0);
+    must_be(&c, only[1], 2.5e9, 0.03);
+    assert_true(c.cost_after < c.cost_before / 20);
+    runs_calibration_free(&c);
+    dir = live_run_of("y", scenario_text(8, zero), scenario_text(8, zero)); /* the scenario is the machine: nothing is better */
+    c = calibrate(&dir, 1, only, 2);
+    assert_true(constant(&c, only[0])->kept && constant(&c, only[1])->kept);
+    assert_true(c.cost_after <= c.cost_before);
+    runs_calibration_free(&c);
+}
+
 /* One byte in the middle of a timeline is another one: what was fitted to the blocks before it would not be the run. */
 static void test_damaged(void **state)
 {
@@ -296,6 +347,8 @@ int main(void)
         cmocka_unit_test(test_not_read),
         cmocka_unit_test(test_profile_loads),
         cmocka_unit_test(test_not_ended),
+        cmocka_unit_test(test_zero_stays),
+        cmocka_unit_test(test_zero_is_fitted),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_nothing_to_fit),
     };
