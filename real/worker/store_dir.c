@@ -97,15 +97,25 @@ static bool find_dir(struct store *s, int64_t step, struct store_shards *shards,
     return n > 0;
 }
 
+/* What is no file (a FIFO would be waited on without end) says so, as a directory does. */
+static int open_shard(const char *name)
+{
+    int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat is;
+    if (fd < 0 || (fstat(fd, &is) == 0 && (S_ISREG(is.st_mode) || S_ISDIR(is.st_mode)))) return fd;
+    close(fd);
+    return errno = EINVAL, -1;
+}
+
 /* A shard that is not there, or has more bytes than it can have, is damaged; whatever else keeps it from being read (EIO, ESTALE,
  * EACCES ...) is the store's doing, though its directory may answer: the shard may be sound. */
 static char *read_dir(struct store *s, const char *name, size_t limit, size_t *bytes, struct diag *d)
 {
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = open_shard(name);
     char *text = fd >= 0 ? file_read_from(fd, limit, bytes) : NULL;
     s->fails = !text && errno != ENOENT && errno != EFBIG;
     if (!text && errno == EFBIG) diag_error(d, name, 0, NULL, "has more than %zu bytes, more than it can have", limit);
-    else if (!text) diag_error(d, name, 0, NULL, "cannot read: %s", strerror(errno));
+    else if (!text) diag_error(d, name, 0, NULL, "cannot read: %s", errno == EINVAL ? "it is no regular file" : strerror(errno));
     if (fd >= 0) close(fd);
     return text;
 }

@@ -352,6 +352,28 @@ static void a_shard_that_cannot_be_read_ends_the_search(void **state)
     diag_free(&d);
 }
 
+/* Neither is waited on (POSIX: opening a FIFO to read stands until somebody writes), nor taken for damage. */
+static void what_is_no_file_in_place_of_a_shard_ends_the_search(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"it is no regular file", "Is a directory"};
+    save(10, 1, false, 3, 1);
+    save(20, 1, false, 3, 1);
+    for (int i = 0; i < 2; i++) {
+        struct diag d = {0};
+        char path[160];
+        shard_path(20, "shard-0000-of-0001", path);
+        assert_int_equal(remove(path), 0);
+        assert_int_equal(i ? mkdir(path, 0777) : mkfifo(path, 0666), 0);
+        alarm(20);
+        assert_int_equal(checkpoint_load_newest(store, PRINT, N, got_parameters, got_momenta, &d), CHECKPOINT_STORE_FAILS);
+        alarm(0);
+        assert_non_null(strstr(d.entries.v[0].text, says[i]));
+        steps_are((int64_t[]){10, 20}, 2);
+        diag_free(&d);
+    }
+}
+
 /* A damaged one that is newer than all that is saved: to keep one is to keep the one that was saved. */
 static void what_is_newer_pushes_nothing_out(void **state)
 {
@@ -481,6 +503,7 @@ int main(void)
         IN_BOTH(a_store_that_is_down_fails_that_save_only),
         IN_BOTH(what_is_newer_pushes_nothing_out),
         cmocka_unit_test_setup_teardown(a_shard_that_cannot_be_read_ends_the_search, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_file_in_place_of_a_shard_ends_the_search, setup, teardown),
         cmocka_unit_test_setup_teardown(what_an_earlier_life_left_is_not_used, setup, teardown),
         IN_OBJECTS(what_an_earlier_life_put_is_taken_away),
         IN_OBJECTS(what_is_not_all_there_gets_no_name),
