@@ -22,7 +22,7 @@
 #include "real/worker/net.h"
 #include "real/worker/train.h"
 
-enum { OK = 0, USAGE = 2, INPUT = 3, IO = 4 };
+enum { OK = 0, USAGE = 2, INPUT = 3, IO = 4, STOPPED = 130 };
 enum { MOST_FAULTS = 32 };
 
 struct settings {
@@ -267,7 +267,7 @@ static const char summary[] =
 static const char details[] =
     "Which rank of how many it is, and where the ranks meet, stands in the environment, as PyTorchJob, torchrun, MPIJob, TFJob, "
     "JAXJob, XGBoost, PaddleJob, Trainer or Ray Train set it; without any it trains alone. SIGTERM ends training after the step, with a "
-    "checkpoint; SIGUSR1 hangs the process, SIGUSR2 makes it twice as slow or as fast again.";
+    "checkpoint, and at once who still waits for the others; SIGUSR1 hangs the process, SIGUSR2 makes it twice as slow or as fast again.";
 
 static void print_man(void)
 {
@@ -296,12 +296,14 @@ static void print_man(void)
 
 /* ---- the program ---- */
 
-/* The one thing that these signal handlers touch. */
-static volatile int asked_to_stop;
+/* What these signal handlers touch. */
+static volatile int asked_to_stop, meeting;
 
+/* Who only waits for the others, or for their name to be found, has nothing to save: each record is out, each save has its name. */
 static void on_stop(int signal)
 {
     (void)signal;
+    if (meeting) _exit(STOPPED);
     asked_to_stop = 1;
 }
 
@@ -340,6 +342,15 @@ static bool open_log(const struct settings *s, struct steplog *log, struct diag 
     return log->lines != NULL;
 }
 
+/* NULL and no error in d: told to stop. */
+static struct comm *meet(const struct world *w, const struct comm_options *o, worker_opener *open, struct diag *d)
+{
+    meeting = 1; /* before the look: a signal finds the one or is seen by the other */
+    struct comm *c = asked_to_stop ? NULL : open(w, o, d);
+    meeting = 0;
+    return c;
+}
+
 /* From joining to the end, or to the next join. */
 static int run_ranks(struct settings *s, const struct world *w, const struct dataset *data, worker_opener *open,
                      struct steplog *log)
@@ -351,8 +362,8 @@ static int run_ranks(struct settings *s, const struct world *w, const struct dat
     int64_t begin_ns = net_now_ns();
     log->rank = s->train.first_rank < 0 ? w->rank : log->rank;
     steplog_join(log, w->kind);
-    struct comm *c = open(w, &options, &d);
-    if (!c) return told(&d, IO);
+    struct comm *c = meet(w, &options, open, &d);
+    if (!c) return told(&d, diag_errors(&d) ? IO : STOPPED);
     if (*comm_error(c)) { /* before there was anything to train on */
         int code = train_lost(c);
         comm_close(c);

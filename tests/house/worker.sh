@@ -223,6 +223,52 @@ stopped=$(sed -n 's/.*"end".*"rank": 0,.*"step": \([0-9]*\),.*"stopped".*/\1/p' 
 [ -d "$out/saved/$(printf step-%010d "${stopped:-0}")" ] || complain "SIGTERM to the process group at step $stopped left $(kept)"
 expect 0 "\"resumed_step\": $stopped" "" $data --batch 100 --steps $((stopped + 5)) --checkpoint "$out/saved" --log-every 100000
 
+# Who waits for the others ends at once when told to, with 130, and nobody of its group lives on.
+told_while_waiting() { # what waits, signal, NAME=VALUE ...
+    local what=$1 signal=$2 begin got
+    shift 2
+    n=$((n + 1))
+    env MASTER_PORT=$(free_port) "$@" setsid "$worker" $data --steps 20 --rendezvous-timeout 20s >"$out/stdout" 2>"$out/stderr" &
+    pids=($!)
+    until grep -qs '"join"' "$out/stdout" || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.05; done
+    sleep 0.3
+    begin=$(date +%s%N)
+    kill "-$signal" "${pids[0]}"
+    wait "${pids[0]}"
+    got=$?
+    [ $got = 130 ] && [ $((($(date +%s%N) - begin) / 1000000)) -lt 2000 ] ||
+        complain "$signal to $what: ends with $got after $((($(date +%s%N) - begin) / 1000000)) ms: $(cat "$out/stderr")"
+    kill -9 -- "-${pids[0]}" 2>/dev/null && complain "$signal to $what: processes of it live on"
+    pids=()
+}
+for signal in TERM INT; do
+    told_while_waiting "rank 0 without rank 1" $signal RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1
+    told_while_waiting "rank 1 without rank 0" $signal RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1
+    told_while_waiting "rank 1 with a name that is not there" $signal RANK=1 WORLD_SIZE=2 MASTER_ADDR=no.such.invalid
+    told_while_waiting "an agent of two ranks without the other node" $signal PET_NNODES=2 PET_NPROC_PER_NODE=2 PET_NODE_RANK=0 \
+        PET_MASTER_ADDR=127.0.0.1 PET_MASTER_PORT=$(free_port)
+    told_while_waiting "an elastic rank alone" $signal PET_NNODES=2:4 PET_RDZV_ENDPOINT=127.0.0.1:$(free_port)
+done
+# So does who waits again, for another in place of one that is lost: the last save stands.
+n=$((n + 1))
+port=$(free_port) pids=()
+rm -rf "$out/saved" "$out"/out? "$out"/err?
+for i in 0 1; do
+    PET_NNODES=2:3 PET_RDZV_ENDPOINT=127.0.0.1:$port "$worker" $data --batch 60 --steps 400 --every 20 --last-call 200ms --fault crash@30/1 \
+        --checkpoint "$out/saved" --log-every 1000 --rendezvous-timeout 20s >"$out/out$i" 2>"$out/err$i" &
+    pids+=($!)
+done
+wait -n -p lost "${pids[@]}" 2>/dev/null
+[ "$lost" = "${pids[0]}" ] && left=1 || left=0
+until [ "$(grep -s -c '"join"' "$out/out$left")" = 2 ] || ! kill -0 "${pids[left]}"; do sleep 0.05; done 2>/dev/null
+begin=$(date +%s%N)
+kill -TERM "${pids[left]}"
+wait "${pids[left]}"
+got=$?
+pids=()
+[ $got = 130 ] && [ $((($(date +%s%N) - begin) / 1000000)) -lt 2000 ] || complain "SIGTERM to who waits again: ends with $got: $(cat "$out/err$left")"
+[ "$(kept)" = "step-0000000020 " ] || complain "SIGTERM to who waits again leaves $(kept)"
+
 # Elastic, 2 to 4 ranks: one is lost (a guest, or the keeper of the place), later one comes.
 # Where a rank comes, the first time all save first, the second time they fall back to the last save (each 20 steps).
 for victim in 2 0; do
