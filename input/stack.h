@@ -75,7 +75,7 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(kq_eviction, "kueue.eviction", CONST_TIME, "20ms", "rec measure.json")                                           \
     X(kq_message, "kueue.message", CONST_TIME, "20ms", "rec case 3: 100 new messages in 3.1 s")                        \
     X(kq_reserve, "kueue.reserve", CONST_TIME, "30ms", "rec kueue/: decision to unsuspended job")                      \
-    X(kq_release, "kueue.release", CONST_TIME, "140ms", "nothing active to quota free; rec 175 ms from eviction")  \
+    X(kq_release, "kueue.release", CONST_TIME, "140ms", "nothing active to quota free; rec 175 ms from eviction")      \
     X(kq_finish, "kueue.finish", CONST_TIME, "30ms", "rec measure.json: job complete to Workload Finished")            \
     X(kq_batch, "kueue.requeue-batch", CONST_TIME, "1s", "KQ inadmissible_workloads.go")                               \
     X(kq_qps, "kueue.qps", CONST_RATE, "50", "rec: shipped configuration")                                             \

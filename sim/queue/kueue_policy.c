@@ -38,8 +38,8 @@ struct slot {
     uint8_t admitted;      /* the library holds quota for it and says so to the job */
     uint8_t started;       /* job_admit was called and it has not been told to stop */
     uint8_t stopping;      /* evicted, and its object shows something active */
-    uint8_t why;           /* enum kueue_reason of the last eviction, and the tag of who it made room for or NULL */
-    void *evicted_by;
+    uint8_t why;           /* enum kueue_reason of the last eviction */
+    void *evicted_by;      /* tag of whom it makes room for, or NULL */
     uint8_t asks;          /* the core has it pending */
 };
 

@@ -189,14 +189,14 @@ static void namespaces(void **state)
 /* Written and read back: the kinds of the set and Namespace. */
 static void kinds_in_the_file(void **state)
 {
-    char dir[] = "/tmp/trainyard-mark-XXXXXX";
+    char *dir = file_temporary_dir("mark");
     struct manifest_item v[] = { { .api_version = "batch/v1", .kind = "Job", .name = "j", .ns = "default" },
                                  { .api_version = "kueue.x-k8s.io/v1beta2", .kind = "ClusterQueue", .name = "q" } };
     struct manifest_set set = { .v = v, .n = 2 };
     struct k8s_mark m, back;
     struct diag d = { 0 };
     (void)state;
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(dir);
     assert_true(k8s_mark_begin(&m, &(struct scenario){ .name = "x" }, &set, "https://a"));
     assert_int_equal(m.kinds, kind("Namespace") | kind("Job") | kind("ClusterQueue"));
     assert_true(k8s_mark_write(&m, dir, &d) && k8s_mark_read(&back, dir, &d));
@@ -206,6 +206,7 @@ static void kinds_in_the_file(void **state)
     k8s_mark_free(&back);
     diag_free(&d);
     assert_true(file_remove_tree(dir, &(struct diag){ 0 }));
+    free(dir);
 }
 
 int main(void)

@@ -264,18 +264,24 @@ static void run_with_phantom(struct joiner *j, int n, struct phantom *p)
     assert_true(p->welcomed);
 }
 
+/* Three of an elastic world of two to four, whose ranks follow from their coming; the first is the keeper. */
+static void prepare_any(struct joiner *j)
+{
+    prepare(j, 3, 4, 2);
+    for (int i = 0; i < 3; i++) {
+        j[i].world.rank = WORLD_ANY_RANK;
+        j[i].options.pairing_ns = milliseconds(300);
+        j[i].after_ns = i == 0 ? 0 : milliseconds(100);
+    }
+}
+
 /* The last to come has the highest rank, to which the others do not connect but which they wait for; the first one some connect to. */
 static void an_elastic_world_meets_again_without_one_that_ends_on_the_way(void **state)
 {
     (void)state;
     for (int last = 0; last < 2; last++) {
         struct joiner j[MOST];
-        prepare(j, 3, 4, 2);
-        for (int i = 0; i < 3; i++) {
-            j[i].world.rank = WORLD_ANY_RANK;
-            j[i].options.pairing_ns = milliseconds(300);
-            j[i].after_ns = i == 0 ? 0 : milliseconds(100);
-        }
+        prepare_any(j);
         struct phantom p = {.world = j[0].world, .after_ns = last ? milliseconds(200) : milliseconds(50)};
         run_with_phantom(j, 3, &p);
         for (int i = 0; i < 3; i++) {
@@ -308,12 +314,7 @@ static void one_that_ends_when_some_are_connected_is_a_lost_peer(void **state)
 {
     (void)state;
     struct joiner j[MOST];
-    prepare(j, 3, 4, 2);
-    for (int i = 0; i < 3; i++) {
-        j[i].world.rank = WORLD_ANY_RANK;
-        j[i].options.pairing_ns = milliseconds(300);
-        j[i].after_ns = i == 0 ? 0 : milliseconds(100);
-    }
+    prepare_any(j);
     struct phantom p = {.world = j[0].world, .after_ns = milliseconds(50), .lets_connect = true};
     assert_int_equal(pthread_create(&p.thread, NULL, vanish, &p), 0);
     for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&j[i].thread, NULL, open_until_sound, &j[i]), 0);
