@@ -7,12 +7,12 @@
  * is one that all ranks see.
  *
  *     struct store *store = store_open("saved", &diag);                 // or "s3://bucket/prefix"
- *     struct saver *s = saver_open(store, &(struct saver_options){ .keep = 3 }, rank, size, token, fingerprint, &diag);
+ *     struct saver *s = saver_open(store, &(struct saver_options){ .keep = 3 }, &life, &diag);
  *     saver_begin(s, step, n, parameters, momenta);        // copies, and writes in a thread of its own
  *     ... saver_state(s) is SAVER_WRITTEN or SAVER_FAILED on every rank: tell rank 0 ...
  *     saver_commit(s, &diag) on rank 0, saver_wait(s) on the others
  *
- * Keep N: after a commit rank 0 removes all but the newest N up to that step. A store that is down (ENOSPC, no answer, a fault)
+ * Keep N: at the start and after a commit rank 0 removes all but the newest N up to that step. A store that is down (ENOSPC, no answer, a fault)
  * fails that save and no other; older ones that cannot be removed (a key that may not delete) fail none, and are told once.
  *
  * A checkpoint is removed in three cases, and in no other: N newer ones have been named since, one of its step takes its place, or
@@ -59,9 +59,16 @@ struct saver_options {
 
 struct saver;
 
-/* The store must outlive it, and is its own from saver_begin to saver_wait. */
-struct saver *saver_open(struct store *, const struct saver_options *, int rank, int size, uint64_t token, uint64_t fingerprint,
-                         struct diag *);
+/* One life of a job: whoever saves in it, and what it goes on from. */
+struct saver_life {
+    int rank, size;
+    uint64_t token;       /* of this life only, alike on all ranks */
+    uint64_t fingerprint; /* the model's */
+    int64_t step;         /* of the checkpoint that was loaded; CHECKPOINT_NONE: none was */
+};
+
+/* Rank 0 removes what earlier lives left. The store must outlive it, and is its own from saver_begin to saver_wait. */
+struct saver *saver_open(struct store *, const struct saver_options *, const struct saver_life *, struct diag *);
 
 /* No save may be under way. Ranks that write nothing are at once SAVER_WRITTEN. */
 void saver_begin(struct saver *, int64_t step, size_t n, const float *parameters, const float *momenta);

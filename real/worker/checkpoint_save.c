@@ -39,14 +39,23 @@ bool checkpoint_drop_newer(struct store *s, int64_t step, struct diag *d)
     return ok;
 }
 
-struct saver *saver_open(struct store *store, const struct saver_options *o, int rank, int size, uint64_t token,
-                         uint64_t fingerprint, struct diag *d)
+/* What cannot be removed is in nobody's way. What is newer than `step` is none of this training's, and pushes nothing out. */
+static void tidy(struct saver *s, int64_t step, struct diag *d)
 {
-    if (!store_prepare(store, rank == 0, d)) return NULL;
+    struct diag left = {0};
+    bool removed = store_tidy(s->store, &(struct store_keep){step, s->options.keep, s->token}, &left);
+    if (!removed && !s->cannot_remove) store_warn(d, &left);
+    s->cannot_remove |= !removed;
+    diag_free(&left);
+}
+
+struct saver *saver_open(struct store *store, const struct saver_options *o, const struct saver_life *l, struct diag *d)
+{
+    if (!store_prepare(store, l->rank == 0, d)) return NULL;
     struct saver *s = xcalloc(1, sizeof *s);
-    *s = (struct saver){
-        .store = store, .options = *o, .rank = rank, .size = size, .token = token, .fingerprint = fingerprint};
+    *s = (struct saver){.store = store, .options = *o, .rank = l->rank, .size = l->size, .token = l->token, .fingerprint = l->fingerprint};
     pthread_mutex_init(&s->lock, NULL);
+    if (l->rank == 0) tidy(s, l->step, d);
     return s;
 }
 
@@ -131,27 +140,11 @@ bool saver_wait(struct saver *s, struct diag *d)
 
 /* ---- its name ---- */
 
-/* Of those up to this step: what is newer is none of this training's, and must not push out what is. */
-static bool keep_newest(const struct saver *s, struct diag *d)
-{
-    step_list steps = {0};
-    bool ok = store_list(s->store, &steps, d);
-    while (steps.n > 0 && steps.v[steps.n - 1] > s->step) steps.n--;
-    for (size_t i = 0; ok && i + (size_t)s->options.keep < steps.n; i++) ok = store_remove(s->store, steps.v[i], d);
-    array_free(&steps);
-    return ok;
-}
-
-/* A checkpoint that has its name stands, whether older ones can be removed or not. */
 bool saver_commit(struct saver *s, struct diag *d)
 {
-    struct diag left = {0};
-    if (!store_commit(s->store, s->step, s->token, d)) return false;
-    bool removed = keep_newest(s, &left);
-    if (!removed && !s->cannot_remove) store_warn(d, &left);
-    s->cannot_remove |= !removed;
-    diag_free(&left);
-    return true;
+    bool ok = store_commit(s->store, s->step, s->token, d);
+    if (ok) tidy(s, s->step, d);
+    return ok;
 }
 
 void saver_abandon(struct saver *s)

@@ -31,10 +31,10 @@ void store_close(struct store *s)
     free(s);
 }
 
-bool store_prepare(struct store *s, bool sweep, struct diag *d)
+bool store_prepare(struct store *s, bool first, struct diag *d)
 {
     s->fails = false;
-    return s->ops->prepare(s, sweep, d);
+    return s->ops->prepare(s, first, d);
 }
 
 static int ascending(const void *a, const void *b)
@@ -90,6 +90,19 @@ bool store_remove(struct store *s, int64_t step, struct diag *d)
 {
     s->fails = false;
     return s->ops->remove(s, step, d);
+}
+
+bool store_tidy(struct store *s, const struct store_keep *keep, struct diag *d)
+{
+    s->fails = false;
+    return s->ops->tidy(s, keep, d);
+}
+
+int64_t store_keep_from(const step_list *steps, const struct store_keep *keep)
+{
+    size_t n = steps->n, newest = (size_t)keep->newest;
+    while (n > 0 && steps->v[n - 1] > keep->step) n--;
+    return n > newest ? steps->v[n - newest] : 0;
 }
 
 static void warn(struct diag *d, const char *file, const char *fmt, ...)

@@ -14,9 +14,10 @@
  * the object, and lists what it has answered for (Amazon S3 User Guide, "Amazon S3 data consistency model").
  *
  *     struct store *s = store_open("s3://runs/a", &diag);
- *     store_prepare(s, true, &diag);                              // rank 0: takes away what earlier lives left
+ *     store_prepare(s, true, &diag);                              // rank 0
  *     store_write(s, &(struct store_part){ .step = 70, .token = t, .shards = 1 }, bytes, n, &diag);
  *     store_commit(s, 70, t, &diag);
+ *     store_tidy(s, &(struct store_keep){70, 3, t}, &diag);       // the newest three stay
  *     store_find(s, 70, &names, &diag); text = store_read(s, names.v[0].name, limit, &n, &diag);
  *     store_close(s);
  *
@@ -59,12 +60,20 @@ struct store_part {
     int shard, shards;
 };
 
+/* What stays: of the checkpoints up to `step` the newest `newest`, all later ones, and what the life of this token writes of later
+ * steps: other ranks may have begun the next save. */
+struct store_keep {
+    int64_t step;
+    int newest;
+    uint64_t token;
+};
+
 struct store;
 
 struct store_ops {
     const char *scheme; /* that the place begins with; "" is the row for all the rest */
     void *(*open)(const char *where, struct diag *);
-    bool (*prepare)(struct store *, bool sweep, struct diag *);
+    bool (*prepare)(struct store *, bool first, struct diag *);
     bool (*list)(struct store *, step_list *, struct diag *);
     bool (*find)(struct store *, int64_t step, struct store_shards *, struct diag *);
     char *(*read)(struct store *, const char *name, size_t limit, size_t *bytes, struct diag *);
@@ -72,6 +81,7 @@ struct store_ops {
     bool (*commit)(struct store *, int64_t step, uint64_t token, struct diag *);
     void (*abandon)(struct store *, int64_t step, uint64_t token);
     bool (*remove)(struct store *, int64_t step, struct diag *);
+    bool (*tidy)(struct store *, const struct store_keep *, struct diag *);
     void (*close)(void *);
 };
 
@@ -88,8 +98,8 @@ extern const struct store_ops store_dir_ops, store_s3_ops;
 struct store *store_open(const char *where, struct diag *);
 void store_close(struct store *); /* NULL is fine */
 
-/* Makes the place ready for writing; `sweep`, on one rank: takes away what has no name. What cannot be taken away is a warning. */
-bool store_prepare(struct store *, bool sweep, struct diag *);
+/* Makes the place ready for writing; `first`, on one rank: ends uploads that earlier lives began, as far as it can. */
+bool store_prepare(struct store *, bool first, struct diag *);
 
 /* The steps of the checkpoints that are there, ascending; a place that is not there yet has none. */
 bool store_list(struct store *, step_list *, struct diag *);
@@ -104,13 +114,20 @@ char *store_read(struct store *, const char *name, size_t limit, size_t *bytes, 
 /* True when it is kept for good. */
 bool store_write(struct store *, const struct store_part *, const void *, size_t, struct diag *);
 
-/* All shards being written: gives the name; one of that name is replaced, and a warning tells what of it cannot be taken away.
- * Or takes them away. */
+/* All shards being written: gives the name, and one of that name is replaced. Or takes them away. */
 bool store_commit(struct store *, int64_t step, uint64_t token, struct diag *);
 void store_abandon(struct store *, int64_t step, uint64_t token);
 
 /* A checkpoint, its name first; fine when it is not there. */
 bool store_remove(struct store *, int64_t step, struct diag *);
+
+/* Takes away all that is not to be kept, also what has no name: at the start of a life, and after each save, since a store may do what
+ * a killed writer asked for (a put, or the first half of a removal) when the next life has begun, and since a writer may be killed
+ * between a save and this. Stops at the first that cannot be taken away. */
+bool store_tidy(struct store *, const struct store_keep *, struct diag *);
+
+/* For stores: of these steps (ascending) what comes before this one goes. */
+int64_t store_keep_from(const step_list *, const struct store_keep *);
 
 /* For stores and savers: what could not be taken away is in nobody's way. The first of these errors becomes a warning of d; frees them. */
 void store_warn(struct diag *d, struct diag *left);

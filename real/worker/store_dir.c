@@ -122,29 +122,10 @@ static char *read_dir(struct store *s, const char *name, size_t limit, size_t *b
 
 /* ---- writing ---- */
 
-/* What an earlier life of the job left unfinished. What cannot be removed is told, and in nobody's way. */
-static bool sweep_dir(struct store *s, struct diag *d)
+static bool prepare_dir(struct store *s, bool first, struct diag *d)
 {
-    const char *dir = s->state;
-    DIR *open = opendir(dir);
-    struct arena a = {0};
-    struct diag left = {0};
-    s->fails = !open;
-    for (struct dirent *e; open && (e = next_entry(s, open)) != NULL;)
-        if (str_starts_with(e->d_name, "step-") &&
-            (str_ends_with(e->d_name, ".partial") || str_ends_with(e->d_name, ".old")))
-            file_remove_tree(path_join(&a, dir, e->d_name), &left);
-    bool ok = listed(s, dir, d);
-    if (open) closedir(open);
-    store_warn(d, &left);
-    arena_free(&a);
-    return ok;
-}
-
-static bool prepare_dir(struct store *s, bool sweep, struct diag *d)
-{
-    s->fails = !file_make_dirs(s->state, d);
-    return !s->fails && (!sweep || sweep_dir(s, d));
+    (void)first;
+    return !(s->fails = !file_make_dirs(s->state, d));
 }
 
 static bool failed(struct store *s, const char *name, const char *what, struct diag *d)
@@ -189,6 +170,34 @@ static bool remove_dir(struct store *s, int64_t step, struct diag *d)
     return ok;
 }
 
+/* What a killed life left unfinished. */
+static bool is_left(const char *name, const struct store_keep *keep)
+{
+    const char *rest = "";
+    unsigned long long token;
+    int64_t step = store_step_of(name, &rest);
+    if (step < 0 || !str_ends_with(rest, ".partial")) return step >= 0 && str_equal(rest, ".old");
+    return step <= keep->step || sscanf(rest, ".%16llx", &token) != 1 || token != keep->token;
+}
+
+static bool tidy_dir(struct store *s, const struct store_keep *keep, struct diag *d)
+{
+    const char *dir = s->state;
+    DIR *open = opendir(dir);
+    struct arena a = {0};
+    step_list steps = {0};
+    bool ok = !(s->fails = !open);
+    for (struct dirent *e; ok && open && (e = next_entry(s, open)) != NULL;)
+        if (is_left(e->d_name, keep)) ok = file_remove_tree(path_join(&a, dir, e->d_name), d);
+    ok = listed(s, dir, d) && ok && store_list(s, &steps, d);
+    int64_t from = store_keep_from(&steps, keep);
+    for (size_t i = 0; ok && i < steps.n && steps.v[i] < from; i++) ok = remove_dir(s, steps.v[i], d);
+    if (open) closedir(open);
+    array_free(&steps);
+    arena_free(&a);
+    return ok;
+}
+
 /* One that has this name goes when the new one has it, and takes it back when the new one cannot get it. */
 static bool commit_dir(struct store *s, int64_t step, uint64_t token, struct diag *d)
 {
@@ -217,4 +226,4 @@ static void abandon_dir(struct store *s, int64_t step, uint64_t token)
 }
 
 const struct store_ops store_dir_ops = {"", open_dir, prepare_dir, list_dir, find_dir, read_dir, write_dir, commit_dir,
-                                        abandon_dir, remove_dir, free};
+                                        abandon_dir, remove_dir, tidy_dir, free};

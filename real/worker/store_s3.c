@@ -106,29 +106,6 @@ static bool write_s3(struct store *s, const struct store_part *p, const void *da
     return ok;
 }
 
-/* Removes what begins with the step, but for its manifest and what lies in folder `keep` (NULL: all). */
-static bool remove_shards(struct store *s, int64_t step, const char *keep, struct diag *d)
-{
-    struct arena a = {0};
-    struct s3_keys keys = {0};
-    bool ok = done(s, s3_list(s->state, arena_printf(&a, STORE_STEP ".", (long long)step), &keys, d));
-    for (size_t i = 0; ok && i < keys.list.n; i++) {
-        const char *key = keys.list.v[i];
-        if (!str_ends_with(key, ".manifest") && !(keep && str_starts_with(key, keep))) ok = done(s, s3_delete(s->state, key, d));
-    }
-    s3_keys_free(&keys);
-    arena_free(&a);
-    return ok;
-}
-
-static bool remove_s3(struct store *s, int64_t step, struct diag *d)
-{
-    struct arena a = {0};
-    bool ok = done(s, s3_delete(s->state, manifest_key(&a, step), d)) && remove_shards(s, step, NULL, d);
-    arena_free(&a);
-    return ok;
-}
-
 /* What the manifest says of a shard is read from the shard as it lies in the store. */
 static bool describe(struct store *s, const char *key, int shard, struct manifest *m, struct diag *d)
 {
@@ -168,16 +145,7 @@ static bool describe_all(struct store *s, struct manifest *m, struct diag *d)
     return ok;
 }
 
-/* remove_shards where they are only no longer needed. */
-static void clear_shards(struct store *s, int64_t step, const char *keep, struct diag *d)
-{
-    struct diag left = {0};
-    remove_shards(s, step, keep, &left);
-    s->fails = false;
-    store_warn(d, &left);
-}
-
-/* Once it has its name, what an earlier checkpoint of this name consisted of goes. */
+/* What an earlier checkpoint of this name consisted of has none from here on. */
 static bool commit_s3(struct store *s, int64_t step, uint64_t token, struct diag *d)
 {
     struct arena a = {0};
@@ -186,7 +154,6 @@ static bool commit_s3(struct store *s, int64_t step, uint64_t token, struct diag
     bool ok = describe_all(s, &m, d);
     if (ok) manifest_write(&m, &text);
     ok = ok && done(s, s3_put(s->state, manifest_key(&a, step), text.s, text.n, d));
-    if (ok) clear_shards(s, step, folder(&a, step, token), d);
     manifest_free(&m);
     str_free(&text);
     arena_free(&a);
@@ -206,48 +173,114 @@ static void abandon_s3(struct store *s, int64_t step, uint64_t token)
     arena_free(&a);
 }
 
-/* Of each step, shards that its manifest does not name, or that have none. A manifest that is there and cannot be understood (it is
- * damaged, or a newer program's) may name any of them: all stay. */
-static bool sweep_step(struct store *s, int64_t step, bool has_manifest, struct diag *d)
+/* ---- what is no longer needed ---- */
+
+/* The keys of one step, which stand together in a list. */
+struct step_keys {
+    int64_t step; /* -1: no checkpoint's */
+    const char *const *v;
+    size_t n;
+    const char *manifest; /* its key; NULL: there is none */
+};
+
+static struct step_keys step_at(const struct s3_keys *keys, size_t at)
+{
+    struct step_keys k = {.step = -1, .v = keys->list.v + at};
+    for (; at + k.n < keys->list.n; k.n++) {
+        const char *rest = "";
+        int64_t step = store_step_of(k.v[k.n], &rest);
+        if (*rest != '.') step = -1;
+        if (k.n > 0 && step != k.step) break;
+        k.step = step;
+        if (str_equal(rest, ".manifest")) k.manifest = k.v[k.n];
+    }
+    return k;
+}
+
+/* The name first. What begins with `keep` (NULL: nothing) stays. */
+static bool delete_step(struct store *s, const struct step_keys *k, const char *keep, struct diag *d)
+{
+    bool ok = keep || !k->manifest || done(s, s3_delete(s->state, k->manifest, d));
+    for (size_t i = 0; ok && i < k->n; i++)
+        if (k->v[i] != k->manifest && !(keep && str_starts_with(k->v[i], keep))) ok = done(s, s3_delete(s->state, k->v[i], d));
+    return ok;
+}
+
+/* The name first, whatever is listed then. */
+static bool remove_s3(struct store *s, int64_t step, struct diag *d)
 {
     struct arena a = {0};
-    struct manifest m = {0};
-    struct diag told = {0};
-    bool read = has_manifest && read_manifest(s, step, &m, &told), ok = read || !has_manifest || !s->fails;
-    if (!ok) diag_error(d, s->where, 0, NULL, "%s", told.entries.v[0].text);
-    if (read || !has_manifest) clear_shards(s, step, read ? folder(&a, step, m.token) : NULL, d);
-    manifest_free(&m);
-    diag_free(&told);
+    struct s3_keys keys = {0};
+    bool ok = done(s, s3_delete(s->state, manifest_key(&a, step), d)) &&
+              done(s, s3_list(s->state, arena_printf(&a, STORE_STEP ".", (long long)step), &keys, d));
+    if (ok && keys.list.n > 0) ok = delete_step(s, &(struct step_keys){.step = step, .v = keys.list.v, .n = keys.list.n}, NULL, d);
+    s3_keys_free(&keys);
     arena_free(&a);
     return ok;
 }
 
-/* Whether the key of this step's manifest is among those from `at` on, which are in order. */
-static bool lists_manifest(const struct s3_keys *keys, size_t at, int64_t step)
+static bool of_one_life(const struct step_keys *k)
 {
-    const char *rest = "";
-    for (; at < keys->list.n && store_step_of(keys->list.v[at], &rest) == step; at++)
-        if (str_equal(rest, ".manifest")) return true;
-    return false;
+    const char *first = NULL;
+    for (size_t i = 0; i < k->n; i++) {
+        if (k->v[i] == k->manifest) continue;
+        if (!first) first = k->v[i];
+        if (strncmp(k->v[i], first, strcspn(first, "/") + 1) != 0) return false;
+    }
+    return true;
 }
 
-static bool prepare_s3(struct store *s, bool sweep, struct diag *d)
+/* A manifest that cannot be read or understood (it is damaged, or a newer program's) may name any of them: all stay. */
+static bool delete_unnamed(struct store *s, const struct step_keys *k, struct diag *d)
+{
+    if (!k->manifest) return delete_step(s, k, NULL, d);
+    if (of_one_life(k)) return true;
+    struct arena a = {0};
+    struct manifest m = {0};
+    struct diag unsaid = {0}; /* who loads it is told */
+    bool ok = !read_manifest(s, k->step, &m, &unsaid) || delete_step(s, k, folder(&a, k->step, m.token), d);
+    manifest_free(&m);
+    diag_free(&unsaid);
+    arena_free(&a);
+    return ok;
+}
+
+/* Whether this life is writing it. */
+static bool is_under_way(const struct step_keys *k, const struct store_keep *keep)
+{
+    struct arena a = {0};
+    const char *in = folder(&a, k->step, keep->token);
+    bool found = false;
+    for (size_t i = 0; i < k->n && k->step > keep->step; i++) found |= str_starts_with(k->v[i], in);
+    arena_free(&a);
+    return found;
+}
+
+static bool tidy_s3(struct store *s, const struct store_keep *keep, struct diag *d)
 {
     struct s3_keys keys = {0};
-    if (!sweep) return true;
+    step_list named = {0};
+    struct step_keys k;
     bool ok = done(s, s3_list(s->state, "step-", &keys, d));
-    int64_t last = -1;
-    for (size_t i = 0; ok && i < keys.list.n; i++) {
-        const char *rest;
-        int64_t step = store_step_of(keys.list.v[i], &rest);
-        if (step < 0 || step == last || *rest != '.' || str_equal(rest, ".manifest")) continue;
-        ok = sweep_step(s, step, lists_manifest(&keys, i, step), d);
-        last = step;
+    for (size_t at = 0; at < keys.list.n; at += k.n)
+        if ((k = step_at(&keys, at)).manifest) array_push(&named, k.step);
+    int64_t from = store_keep_from(&named, keep);
+    for (size_t at = 0; ok && at < keys.list.n; at += k.n) {
+        k = step_at(&keys, at);
+        if (k.step < 0 || is_under_way(&k, keep)) continue;
+        ok = k.step < from ? delete_step(s, &k, NULL, d) : delete_unnamed(s, &k, d);
     }
-    if (ok) s3_abort_uploads(s->state, "step-");
+    array_free(&named);
     s3_keys_free(&keys);
     return ok;
 }
 
+static bool prepare_s3(struct store *s, bool first, struct diag *d)
+{
+    (void)d;
+    if (first) s3_abort_uploads(s->state, "step-");
+    return true;
+}
+
 const struct store_ops store_s3_ops = {"s3://",  open_s3,   prepare_s3, list_s3,   find_s3, read_s3,
-                                       write_s3, commit_s3, abandon_s3, remove_s3, close_s3};
+                                       write_s3, commit_s3, abandon_s3, remove_s3, tidy_s3, close_s3};

@@ -129,8 +129,8 @@ static int begin_checkpoints(struct training *t, struct start_record *start)
     t->step = b.step < 0 ? 0 : b.step;
     start->resumed_step = b.step;
     start->load_ns = net_now_ns() - begin_ns;
-    t->saver = saver_open(t->store, &t->options->saver, t->comm->rank, t->comm->size, b.token,
-                          model_fingerprint(&t->model), &d);
+    const struct saver_life life = {t->comm->rank, t->comm->size, b.token, model_fingerprint(&t->model), b.step};
+    t->saver = saver_open(t->store, &t->options->saver, &life, &d);
     tell(&d);
     return t->saver ? OK : IO;
 }

@@ -212,6 +212,29 @@ static void fractions_share_devices(void **state)
     pool_destroy(p);
 }
 
+/* A device is filled to its whole and no thousandth beyond. */
+static void no_device_is_overbooked(void **state)
+{
+    struct node_group g = group("g", 0, 1, 2);
+    struct cluster_spec spec = {.groups = &g, .n_groups = 1, .n_nodes = 1};
+    struct pool *p = pool_create(&spec);
+    struct place_request r = {.replicas = 1, .shares = 600, .groups = 1, .placement = PLACE_PACK};
+    struct alloc first = {0}, beyond = {0}, filling = {0};
+    (void)state;
+    assert_int_equal(pool_place(p, &r, &first), PLACED);
+    r.shares = 401;
+    assert_int_equal(pool_place(p, &r, &beyond), PLACED);
+    assert_int_not_equal(beyond.parts[0].gpus, first.parts[0].gpus);
+    r.shares = 400;
+    assert_int_equal(pool_place(p, &r, &filling), PLACED);
+    assert_int_equal(filling.parts[0].gpus, first.parts[0].gpus);
+    assert_int_equal(pool_free_shares(p), 2000 - 600 - 401 - 400);
+    pool_release(p, &first);
+    pool_release(p, &beyond);
+    pool_release(p, &filling);
+    pool_destroy(p);
+}
+
 /* 8 nodes in racks of 4: a gang that must stay in one rack, when each rack has only 3 nodes free, does not fit. */
 static void required_topology_refuses(void **state)
 {
@@ -263,6 +286,7 @@ int main(void)
         cmocka_unit_test(first_and_pack_choose_as_the_model),
         cmocka_unit_test(spread_evens_out),
         cmocka_unit_test(fractions_share_devices),
+        cmocka_unit_test(no_device_is_overbooked),
         cmocka_unit_test(required_topology_refuses),
         cmocka_unit_test(a_hundred_thousand_gpus),
     };
