@@ -12,6 +12,7 @@
 #include "study/diagnose.h"
 #include "study/explain.h"
 #include "study/explain_env.h"
+#include "study/measures.h"
 #include "study/series.h"
 
 struct options {
@@ -131,13 +132,21 @@ static int tell(const struct options *o, const struct run *run, struct json_writ
     return code;
 }
 
+static void warn_of_timeline(const struct run *run)
+{
+    struct str warnings = {0};
+    timeline_warning(run, &warnings);
+    fputs(str_text(&warnings), stderr);
+    str_free(&warnings);
+}
+
 /* One leaf; told only when it is the first of its approach. */
 static int tell_leaf(const struct options *o, const char *dir, char **approach, struct json_writer *w)
 {
-    char *err = NULL, *warnings = NULL;
-    struct run *run = run_open(dir, &warnings, &err);
-    if (warnings) fputs(warnings, stderr);
-    free(warnings);
+    char *err = NULL, *said = NULL;
+    struct run *run = run_open(dir, &said, &err);
+    if (said) fputs(said, stderr);
+    free(said);
     if (!run) {
         int code = command_fail(EXIT_IO, "%s", err);
         free(err);
@@ -148,6 +157,7 @@ static int tell_leaf(const struct options *o, const char *dir, char **approach, 
         if (*approach && o->format == FORMAT_TEXT) printf("\n----------------\n\n");
         free(*approach);
         *approach = strdup(run->approach);
+        warn_of_timeline(run);
         code = tell(o, run, w);
     }
     run_close(run);

@@ -18,6 +18,7 @@
 #include "run/wait.h"
 #include "study/explain.h"
 #include "study/job_index.h"
+#include "study/measures.h"
 #include "study/series.h"
 
 struct exporting {
@@ -444,6 +445,7 @@ static bool export_run(struct exporting *e, const struct table *t, const char *d
     if (said && warnings) str_append(warnings, said);
     free(said);
     if (!run) return false;
+    if (warnings) timeline_warning(run, warnings);
     e->run = run;
     bool ok = !t->needs_index || run->record_level == RECORD_NONE || job_index_read(run, &e->index, err);
     if (ok && (t->rows != timeline_rows || run->record_level != RECORD_NONE)) ok = t->rows(e, err);

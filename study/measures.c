@@ -170,7 +170,7 @@ void timeline_warning(const struct run *run, struct str *warnings)
     struct timeline_reader *t = run->record_level == RECORD_NONE ? NULL : timeline_open(run->dir, NULL);
     if (!t) return;
     while (timeline_next(t, &rec)) {}
-    warn_of(run, t, "; this report is of the run's tables, but what reads the timeline lacks what is behind it", warnings);
+    warn_of(run, t, "; what is told from the timeline lacks what is behind it", warnings);
     timeline_close(t);
 }
 

@@ -12,11 +12,12 @@
  *     ... saver_state(s) is SAVER_WRITTEN or SAVER_FAILED on every rank: tell rank 0 ...
  *     saver_commit(s, &diag) on rank 0, saver_wait(s) on the others
  *
- * Keep N: at the start and after a commit rank 0 removes all but the newest N up to that step. A store that is down (ENOSPC, no answer, a fault)
- * fails that save and no other; older ones that cannot be removed (a key that may not delete) fail none, and are told once.
+ * Keep N: at the start and after a commit rank 0 removes all but the newest N up to the step that was loaded or saved, and what killed
+ * lives left half-made. A store that is down (ENOSPC, no answer, a fault) fails that save and no other; what cannot be removed (a key
+ * that may not delete) fails none, and is told once.
  *
  * A checkpoint is removed in three cases, and in no other: N newer ones have been named since, one of its step takes its place, or
- * the caller goes back behind it (checkpoint_drop_newer).
+ * the caller goes back behind it (checkpoint_drop_newer). One training at a time uses a place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -79,8 +80,7 @@ enum saver_state saver_state(struct saver *);
 /* Ends this rank's part: waits for its thread. False and a reason when it could not write. */
 bool saver_wait(struct saver *, struct diag *);
 
-/* Rank 0, after saver_wait, all shards being written: gives it its name, and removes what is older than the newest N (a warning
- * when it cannot). Or, one having failed: takes it away. */
+/* Rank 0, after saver_wait, all shards being written: gives it its name, and removes as Keep N says (a warning when it cannot). Or, one having failed: takes it away. */
 bool saver_commit(struct saver *, struct diag *);
 void saver_abandon(struct saver *);
 

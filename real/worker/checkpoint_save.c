@@ -40,12 +40,12 @@ bool checkpoint_drop_newer(struct store *s, int64_t step, struct diag *d)
 }
 
 /* What cannot be removed is in nobody's way. What is newer than `step` is none of this training's, and pushes nothing out. */
-static void tidy(struct saver *s, int64_t step, struct diag *d)
+static void tidy(struct saver *s, int64_t step, bool start, struct diag *d)
 {
     struct diag left = {0};
-    bool removed = store_tidy(s->store, &(struct store_keep){step, s->options.keep, s->token}, &left);
+    bool removed = store_tidy(s->store, &(struct store_keep){step, s->options.keep, start}, &left);
     if (!removed && !s->cannot_remove) store_warn(d, &left);
-    s->cannot_remove |= !removed;
+    s->cannot_remove = !removed;
     diag_free(&left);
 }
 
@@ -55,7 +55,7 @@ struct saver *saver_open(struct store *store, const struct saver_options *o, con
     struct saver *s = xcalloc(1, sizeof *s);
     *s = (struct saver){.store = store, .options = *o, .rank = l->rank, .size = l->size, .token = l->token, .fingerprint = l->fingerprint};
     pthread_mutex_init(&s->lock, NULL);
-    if (l->rank == 0) tidy(s, l->step, d);
+    if (l->rank == 0) tidy(s, l->step, true, d);
     return s;
 }
 
@@ -143,7 +143,7 @@ bool saver_wait(struct saver *s, struct diag *d)
 bool saver_commit(struct saver *s, struct diag *d)
 {
     bool ok = store_commit(s->store, s->step, s->token, d);
-    if (ok) tidy(s, s->step, d);
+    if (ok) tidy(s, s->step, false, d);
     return ok;
 }
 

@@ -404,6 +404,12 @@ static void take_keys(const struct s3 *s, struct s3_keys *keys, const char *text
         if (str_starts_with(key, s->prefix) && key[n] && is_key(key)) array_push(&keys->list, key + n);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Not all stores list in order, as Amazon's does. */
 bool s3_list(struct s3 *s, const char *begin, struct s3_keys *keys, struct diag *d)
 {
     struct arena a = {0};
@@ -419,6 +425,7 @@ bool s3_list(struct s3 *s, const char *begin, struct s3_keys *keys, struct diag 
         next = s3_element(&a, &at, "NextContinuationToken");
         if (next) next = encoded(s, &a, next);
     }
+    array_sort(&keys->list, ascending);
     arena_free(&a);
     return ok;
 }

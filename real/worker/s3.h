@@ -55,7 +55,7 @@ char *s3_get(struct s3 *, const char *key, size_t limit, size_t *bytes, size_t *
 /* Fine when it is not there. */
 bool s3_delete(struct s3 *, const char *key, struct diag *);
 
-struct s3_keys { /* below the prefix, in the store's order; they live in the arena */
+struct s3_keys { /* below the prefix, ascending; they live in the arena */
     ARRAY(const char *) list;
     struct arena arena;
 };

@@ -31,10 +31,10 @@ void store_close(struct store *s)
     free(s);
 }
 
-bool store_prepare(struct store *s, bool first, struct diag *d)
+bool store_prepare(struct store *s, bool rank_0, struct diag *d)
 {
     s->fails = false;
-    return s->ops->prepare(s, first, d);
+    return s->ops->prepare(s, rank_0, d);
 }
 
 static int ascending(const void *a, const void *b)

@@ -17,7 +17,7 @@
  *     store_prepare(s, true, &diag);                              // rank 0
  *     store_write(s, &(struct store_part){ .step = 70, .token = t, .shards = 1 }, bytes, n, &diag);
  *     store_commit(s, 70, t, &diag);
- *     store_tidy(s, &(struct store_keep){70, 3, t}, &diag);       // the newest three stay
+ *     store_tidy(s, &(struct store_keep){70, 3, false}, &diag);   // the newest three stay
  *     store_find(s, 70, &names, &diag); text = store_read(s, names.v[0].name, limit, &n, &diag);
  *     store_close(s);
  *
@@ -60,12 +60,12 @@ struct store_part {
     int shard, shards;
 };
 
-/* What stays: of the checkpoints up to `step` the newest `newest`, all later ones, and what the life of this token writes of later
- * steps: other ranks may have begun the next save. */
+/* What stays: of the checkpoints up to `step` the newest `newest`, and all later ones; at the start of a life, when no rank writes yet,
+ * nothing else, and later what has no name of later steps: other ranks may have begun the next save. */
 struct store_keep {
-    int64_t step;
-    int newest;
-    uint64_t token;
+    int64_t step; /* -1: none is counted */
+    int newest;   /* >= 1 */
+    bool start;
 };
 
 struct store;
@@ -73,7 +73,7 @@ struct store;
 struct store_ops {
     const char *scheme; /* that the place begins with; "" is the row for all the rest */
     void *(*open)(const char *where, struct diag *);
-    bool (*prepare)(struct store *, bool first, struct diag *);
+    bool (*prepare)(struct store *, bool rank_0, struct diag *);
     bool (*list)(struct store *, step_list *, struct diag *);
     bool (*find)(struct store *, int64_t step, struct store_shards *, struct diag *);
     char *(*read)(struct store *, const char *name, size_t limit, size_t *bytes, struct diag *);
@@ -98,8 +98,8 @@ extern const struct store_ops store_dir_ops, store_s3_ops;
 struct store *store_open(const char *where, struct diag *);
 void store_close(struct store *); /* NULL is fine */
 
-/* Makes the place ready for writing; `first`, on one rank: ends uploads that earlier lives began, as far as it can. */
-bool store_prepare(struct store *, bool first, struct diag *);
+/* Makes the place ready for writing; on rank 0 ends uploads that earlier lives began, as far as it can. */
+bool store_prepare(struct store *, bool rank_0, struct diag *);
 
 /* The steps of the checkpoints that are there, ascending; a place that is not there yet has none. */
 bool store_list(struct store *, step_list *, struct diag *);
@@ -114,7 +114,7 @@ char *store_read(struct store *, const char *name, size_t limit, size_t *bytes, 
 /* True when it is kept for good. */
 bool store_write(struct store *, const struct store_part *, const void *, size_t, struct diag *);
 
-/* All shards being written: gives the name, and one of that name is replaced. Or takes them away. */
+/* All shards being written: gives the name, and one of that name is replaced (store_tidy takes away what it was). Or takes them away. */
 bool store_commit(struct store *, int64_t step, uint64_t token, struct diag *);
 void store_abandon(struct store *, int64_t step, uint64_t token);
 
@@ -123,7 +123,7 @@ bool store_remove(struct store *, int64_t step, struct diag *);
 
 /* Takes away all that is not to be kept, also what has no name: at the start of a life, and after each save, since a store may do what
  * a killed writer asked for (a put, or the first half of a removal) when the next life has begun, and since a writer may be killed
- * between a save and this. Stops at the first that cannot be taken away. */
+ * between a save and this. False and why, of what cannot be taken away. */
 bool store_tidy(struct store *, const struct store_keep *, struct diag *);
 
 /* For stores: of these steps (ascending) what comes before this one goes. */

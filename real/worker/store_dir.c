@@ -122,9 +122,9 @@ static char *read_dir(struct store *s, const char *name, size_t limit, size_t *b
 
 /* ---- writing ---- */
 
-static bool prepare_dir(struct store *s, bool first, struct diag *d)
+static bool prepare_dir(struct store *s, bool rank_0, struct diag *d)
 {
-    (void)first;
+    (void)rank_0;
     return !(s->fails = !file_make_dirs(s->state, d));
 }
 
@@ -170,14 +170,12 @@ static bool remove_dir(struct store *s, int64_t step, struct diag *d)
     return ok;
 }
 
-/* What a killed life left unfinished. */
+/* Half written or half removed, and nobody's. */
 static bool is_left(const char *name, const struct store_keep *keep)
 {
     const char *rest = "";
-    unsigned long long token;
     int64_t step = store_step_of(name, &rest);
-    if (step < 0 || !str_ends_with(rest, ".partial")) return step >= 0 && str_equal(rest, ".old");
-    return step <= keep->step || sscanf(rest, ".%16llx", &token) != 1 || token != keep->token;
+    return step >= 0 && (str_equal(rest, ".old") || (str_ends_with(rest, ".partial") && (keep->start || step <= keep->step)));
 }
 
 static bool tidy_dir(struct store *s, const struct store_keep *keep, struct diag *d)
@@ -187,22 +185,23 @@ static bool tidy_dir(struct store *s, const struct store_keep *keep, struct diag
     struct arena a = {0};
     step_list steps = {0};
     bool ok = !(s->fails = !open);
-    for (struct dirent *e; ok && open && (e = next_entry(s, open)) != NULL;)
-        if (is_left(e->d_name, keep)) ok = file_remove_tree(path_join(&a, dir, e->d_name), d);
-    ok = listed(s, dir, d) && ok && store_list(s, &steps, d);
+    for (struct dirent *e; open && (e = next_entry(s, open)) != NULL;)
+        if (is_left(e->d_name, keep)) ok = file_remove_tree(path_join(&a, dir, e->d_name), d) && ok;
+    ok = listed(s, dir, d) && ok;
+    ok = store_list(s, &steps, d) && ok;
     int64_t from = store_keep_from(&steps, keep);
-    for (size_t i = 0; ok && i < steps.n && steps.v[i] < from; i++) ok = remove_dir(s, steps.v[i], d);
+    for (size_t i = 0; i < steps.n && steps.v[i] < from; i++) ok = remove_dir(s, steps.v[i], d) && ok;
+    s->fails = !ok;
     if (open) closedir(open);
     array_free(&steps);
     arena_free(&a);
     return ok;
 }
 
-/* One that has this name goes when the new one has it, and takes it back when the new one cannot get it. */
+/* One that has this name is set aside when the new one has it, and takes it back when the new one cannot get it. */
 static bool commit_dir(struct store *s, int64_t step, uint64_t token, struct diag *d)
 {
     struct arena a = {0};
-    struct diag left = {0};
     const char *partial = partial_name(s, &a, step, token), *name = name_of(s, &a, step), *old = old_name(&a, name);
     bool ok = sync_dir(partial) || failed(s, partial, "cannot keep the directory", d);
     ok = ok && set_aside(s, name, old, d);
@@ -210,8 +209,6 @@ static bool commit_dir(struct store *s, int64_t step, uint64_t token, struct dia
         ok = failed(s, name, "cannot finish the checkpoint", d);
         (void)!rename(old, name); /* fails where there was none, and where the new one has the name */
     }
-    if (ok) file_remove_tree(old, &left);
-    store_warn(d, &left);
     arena_free(&a);
     return ok;
 }

@@ -145,7 +145,7 @@ static bool describe_all(struct store *s, struct manifest *m, struct diag *d)
     return ok;
 }
 
-/* What an earlier checkpoint of this name consisted of has none from here on. */
+/* What an earlier checkpoint of this step consisted of is nameless from then on. */
 static bool commit_s3(struct store *s, int64_t step, uint64_t token, struct diag *d)
 {
     struct arena a = {0};
@@ -160,7 +160,7 @@ static bool commit_s3(struct store *s, int64_t step, uint64_t token, struct diag
     return ok;
 }
 
-/* A store that is down keeps them until the next life sweeps. */
+/* A store that is down keeps them until the next save. */
 static void abandon_s3(struct store *s, int64_t step, uint64_t token)
 {
     struct arena a = {0};
@@ -238,22 +238,12 @@ static bool delete_unnamed(struct store *s, const struct step_keys *k, struct di
     struct arena a = {0};
     struct manifest m = {0};
     struct diag unsaid = {0}; /* who loads it is told */
-    bool ok = !read_manifest(s, k->step, &m, &unsaid) || delete_step(s, k, folder(&a, k->step, m.token), d);
+    bool read = read_manifest(s, k->step, &m, &unsaid), ok = !read || delete_step(s, k, folder(&a, k->step, m.token), d);
+    if (!read) s->fails = false;
     manifest_free(&m);
     diag_free(&unsaid);
     arena_free(&a);
     return ok;
-}
-
-/* Whether this life is writing it. */
-static bool is_under_way(const struct step_keys *k, const struct store_keep *keep)
-{
-    struct arena a = {0};
-    const char *in = folder(&a, k->step, keep->token);
-    bool found = false;
-    for (size_t i = 0; i < k->n && k->step > keep->step; i++) found |= str_starts_with(k->v[i], in);
-    arena_free(&a);
-    return found;
 }
 
 static bool tidy_s3(struct store *s, const struct store_keep *keep, struct diag *d)
@@ -267,7 +257,7 @@ static bool tidy_s3(struct store *s, const struct store_keep *keep, struct diag 
     int64_t from = store_keep_from(&named, keep);
     for (size_t at = 0; ok && at < keys.list.n; at += k.n) {
         k = step_at(&keys, at);
-        if (k.step < 0 || is_under_way(&k, keep)) continue;
+        if (k.step < 0 || (k.step > keep->step && !keep->start)) continue;
         ok = k.step < from ? delete_step(s, &k, NULL, d) : delete_unnamed(s, &k, d);
     }
     array_free(&named);
@@ -275,10 +265,10 @@ static bool tidy_s3(struct store *s, const struct store_keep *keep, struct diag 
     return ok;
 }
 
-static bool prepare_s3(struct store *s, bool first, struct diag *d)
+static bool prepare_s3(struct store *s, bool rank_0, struct diag *d)
 {
     (void)d;
-    if (first) s3_abort_uploads(s->state, "step-");
+    if (rank_0) s3_abort_uploads(s->state, "step-");
     return true;
 }
 

@@ -77,6 +77,9 @@ hurt=$(find "$out/hurt" -name timeline.bin)
 printf X | dd of="$hurt" bs=1 seek=$(($(stat -c %s "$hurt") / 2)) conv=notrunc status=none
 expect 0 "Who used the GPUs" "timeline.bin: after 0 records, at byte [0-9]*: the block's checksum is wrong" report "$out/hurt"
 expect 0 "[Pp]assed\|PASSED" "timeline.bin: after 0 records" validate "${hurt%/*}" "${hurt%/*}"
+expect 0 "utili" "timeline.bin: after 0 records" explain "$out/hurt"
+expect 0 "^\[" "timeline.bin: after 0 records" explain "$out/hurt" --format json
+expect 0 "^approach," "timeline.bin: after 0 records" export "$out/hurt" --to csv -o -
 expect 3 "" "the timeline is damaged" calibrate "${hurt%/*}" -o "$out/hurt.json"
 [ ! -e "$out/hurt.json" ] || { echo "commands: calibrate wrote a profile of a damaged run" >&2; bad=1; }
 expect 0 "^</html>" "" report "$out/runs" -o -
