@@ -1,13 +1,14 @@
 #!/bin/bash
 # ray.sh - groups of four on a real Ray cluster, and simulated: workers and Ray nodes are lost, one waits for places, one is elastic.
 #
-#     tests/live/ray.sh [TRAINYARD [REPEATS [SCENARIO...]]]     default: 3 repeats (25 minutes) of all of tests/live/ray
+#     tests/live/ray.sh [TRAINYARD [REPEATS [SCENARIO...]]]     default: 3 repeats (27 minutes) of all of tests/live/ray
 #
 # 1. A head and two nodes of two GPUs are started here (ray_cluster.sh), and stopped at the end, also when this is killed.
-# 2. tests/live/ray/measure.json is played, twice; the constants of Ray's processes on this machine are fitted: trainyard calibrate.
-# 3. The other scenarios are played and simulated with these constants, and compared (ray_compare.py): the events of each job in the
+# 2. tests/live/ray/measure.json and the others are played in turns, since a machine's times drift over minutes.
+# 3. The constants of Ray's processes on this machine are fitted to the plays of measure.json: trainyard calibrate.
+# 4. The others are simulated with these constants, and compared (ray_compare.py): the events of each job in the
 #    same order, those of different jobs where the repeats agree on it; medians of start, detection and restart within 15 %.
-# RAY_CONSTANTS: a profile of an earlier run in place of 2. RAY_RUNS: where to keep the runs. RAY_TIMES=told: medians are told and only
+# RAY_CONSTANTS: a profile of an earlier run in place of 3. RAY_RUNS: where to keep the runs. RAY_TIMES=told: medians are told and only
 # the order decides, for machines that do other things meanwhile.
 # Ends with 0: passed; 77: there is no Ray and none can be had, or (where times are told) the machine is too busy; else failed.
 #
@@ -32,8 +33,11 @@ live() { # SCENARIO RUN
     exit 1
 }
 
-fit() { # RUNS...
-    "$trainyard" calibrate "$@" -c ray.driver-start -c ray-train.worker-start -c torchrun.rendezvous -o "$runs/mine.json" \
+played() { seq -f "$runs/$1-%.0f" "$repeats"; } # SCENARIO
+
+fit() {
+    [ -n "$RAY_CONSTANTS" ] && { cp "$RAY_CONSTANTS" "$runs/mine.json" || exit 2; return; }
+    "$trainyard" calibrate $(played measure) -c ray.driver-start -c ray-train.worker-start -c torchrun.rendezvous -o "$runs/mine.json" \
         >"$runs/calibrate.out" 2>&1 || { cat "$runs/calibrate.out" >&2; exit 1; }
     sed 's/^/    /' "$runs/calibrate.out"
 }
@@ -48,24 +52,14 @@ for name, value in json.load(open(sys.argv[1]))["constants"].items():
 
 ray_start "$out/log" 2 2 || exit $?
 ray_warm || { echo "ray: a job that only imports fails" >&2; exit 1; }
-if [ -n "$RAY_CONSTANTS" ]; then
-    cp "$RAY_CONSTANTS" "$runs/mine.json" || exit 2
-else
-    measured=()
-    for ((i = 1; i <= (repeats > 1 ? 2 : 1); i++)); do
-        live measure measure-$i
-        measured+=("$runs/measure-$i")
-    done
-    fit "${measured[@]}"
-fi
+for ((i = 1; i <= repeats; i++)); do
+    [ -n "$RAY_CONSTANTS" ] || live measure measure-$i
+    for s in "${scenarios[@]}"; do live "$s" "$s-$i"; done
+done
+fit
 bad=0 busy=0
 for s in "${scenarios[@]}"; do
-    played=()
-    for ((i = 1; i <= repeats; i++)); do
-        live "$s" "$s-$i"
-        played+=("$runs/$s-$i")
-    done
-    simulated "$s" && python3 "$here/ray_compare.py" "$runs/$s-sim" "${played[@]}"
+    simulated "$s" && python3 "$here/ray_compare.py" "$runs/$s-sim" $(played "$s")
     case $? in 0) ;; 77) busy=77 ;; *) bad=1 ;; esac
 done
 [ $bad$busy = 00 ] && echo "ray: passed"
