@@ -26,6 +26,7 @@ static const char *const service_times[] = {
     "kueue.message",              "kueue.reserve",               "kueue.release",               "kueue.finish",
     "kuberay.create",             "kuberay.cache-lag",           "ray.start",                   "ray.placement-group",
     "ray.actors",                 "ray.driver-start",            "ray-train.worker-start",
+    "torchrun.worker-start",
 };
 
 /* ---- targets ---- */

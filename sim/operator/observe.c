@@ -135,7 +135,8 @@ static unsigned waits_for(const struct torch_job *t, const struct pod *p)
     unsigned w = kube_pod_waits_for(t->op->kube, p);
     if (w != NOT_WAITING) return w;
     enum rank_state state = ranks_state(p);
-    return state == RANK_WAIT ? WAIT_PEERS : state == RANK_STUCK ? WAIT_DETECTION : NOT_WAITING;
+    if (state == RANK_STUCK) return t->phase == GROUP_RESTARTING ? WAIT_START : WAIT_DETECTION;
+    return state == RANK_WAIT ? WAIT_PEERS : NOT_WAITING;
 }
 
 void torch_recount_wait(struct torch_job *t, struct pod *p)

@@ -2,7 +2,7 @@
  *
  *     IDLE --all (static) or enough (elastic) wait--> RENDEZVOUS --> LOADING --> RUNNING --end--> processes exit with 0
  *       ^                                                 |            |           |
- *       +------------- detection <-- BROKEN <-------------+------------+-----------+  a process dies, hangs or is lost
+ *       +- RESTARTING <-- detection <-- BROKEN <----------+------------+-----------+  a process dies, hangs or is lost
  *
  * Static (torchrun without min:max, or plain init_process_group): all replicas must be there; who waits longer than the
  * join time-out exits with 1. A process that dies closes its connections: its peers' collectives fail after
@@ -11,7 +11,8 @@
  * Elastic (torchrun min:max): complete at max at once, or at min and last-call after the last join; agents outlive their
  * processes and meet again, at most max-restarts times. Each torchrun.monitor from the group's first step on the agents look
  * for a node that has joined; then they end their processes and meet again with it (orchestration facts, section 6: the code does not
- * count that as a restart).
+ * count that as a restart). All processes of the group begin anew, which takes torchrun.worker-start; torchrun's agents meet before
+ * they start them, here they meet after it, for the same sum.
  * A failure throws the work back to the last durable checkpoint.
  *
  * A job without a given amount of work does not train: its pods run side by side until somebody ends them.
@@ -306,15 +307,46 @@ static bool may_meet_again(struct torch_job *t)
     return t->group_restarts++ < e->max_restarts;
 }
 
+/* Broken no longer: who was stuck waits again or ends. */
+static void resume(struct torch_job *t, void (*stuck)(struct torch_job *, struct pod *))
+{
+    t->phase = GROUP_IDLE;
+    each(t, RANK_STUCK, stuck);
+    gather(t);
+    torch_refresh_wait(t);
+}
+
+static void on_restarted(void *ctx, void *arg)
+{
+    struct torch_job *t = arg;
+    (void)ctx;
+    t->step = EVENT_NONE;
+    resume(t, is_over(t) ? exit_failed : wait_again);
+}
+
+static void start_process(struct torch_job *t, struct pod *p)
+{
+    activity(t, p, ACT_CONTAINER_START);
+    torch_recount_wait(t, p);
+}
+
+/* The agents end what is left of the group's processes and start all of them anew. */
+static void restart_processes(struct torch_job *t)
+{
+    t->phase = GROUP_RESTARTING;
+    each(t, RANK_STUCK, start_process);
+    after(t, t->op->stack->rdzv_worker, on_restarted);
+    torch_refresh_wait(t);
+}
+
 static void on_noticed(void *ctx, void *arg)
 {
     struct torch_job *t = arg;
     (void)ctx;
     t->step = EVENT_NONE;
-    t->phase = GROUP_IDLE;
-    each(t, RANK_STUCK, may_meet_again(t) ? wait_again : exit_failed);
-    gather(t);
-    torch_refresh_wait(t);
+    if (!may_meet_again(t)) resume(t, exit_failed);
+    else if (t->op->stack->rdzv_worker > 0) restart_processes(t);
+    else resume(t, wait_again);
 }
 
 /* ---- what pods tell ---- */
@@ -376,7 +408,7 @@ void ranks_process_down(struct torch_job *t, struct pod *p, bool silent)
     if (was == RANK_IN) halt(t, CAUSE_FAILURE, land_stalled);
     enter(t, p, RANK_OUT);
     if (was == RANK_IN) broken(t, silent ? k->nccl_timeout : k->nccl_reset);
-    if (t->phase == GROUP_BROKEN && t->n_stuck == 0) { /* nobody is left to notice */
+    if ((t->phase == GROUP_BROKEN || t->phase == GROUP_RESTARTING) && t->n_stuck == 0) { /* nobody is left to go on */
         cancel_step(t);
         t->phase = GROUP_IDLE;
         gather(t);

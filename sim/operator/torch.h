@@ -75,7 +75,7 @@ struct reconcile {
 };
 
 enum rank_state { RANK_OUT, RANK_WAIT, RANK_IN, RANK_STUCK };
-enum group_phase { GROUP_IDLE, GROUP_RENDEZVOUS, GROUP_LOADING, GROUP_RUNNING, GROUP_BROKEN };
+enum group_phase { GROUP_IDLE, GROUP_RENDEZVOUS, GROUP_LOADING, GROUP_RUNNING, GROUP_BROKEN, GROUP_RESTARTING };
 
 struct torch_op; /* controller.c: one a simulation */
 

@@ -69,7 +69,7 @@ compare() { # SCENARIO APPROACH MEASURE CONSTANT...
     "$trainyard" calibrate "$runs/$measure" "$runs/$measure-again" "${constants[@]}" --jitter 2ms -q -o "$runs/$name-profile.json" --format json \
         >"$runs/$name-calibration.json" || { fail "$name: no calibration"; return; }
     mapfile -t options < <(job_options "$runs/$name-calibration.json" scenarios/live/$name.json)
-    grep -E '"(torchrun.rendezvous|kubelet.container-start|ray-train.worker-start|nccl.reset-detect)"' "$runs/$name-profile.json"
+    grep -E '"(torchrun.(rendezvous|worker-start)|kubelet.container-start|ray-train.worker-start|nccl.reset-detect)"' "$runs/$name-profile.json"
     echo "${options[*]:0:3}"
     if [ "$jitter" -gt $most ]; then
         echo "host: skipped: $name: live runs differ by $jitter ms: this machine is too busy to be compared with anything" >&2
@@ -81,7 +81,7 @@ compare() { # SCENARIO APPROACH MEASURE CONSTANT...
     "$trainyard" validate "$runs/$name-sim" "$runs/$name" --jitter "${jitter}ms" "${only[@]}" || fail "$name: the simulated run is not the live one"
 }
 
-compare host-six operator host-measure kubelet.container-start torchrun.rendezvous nccl.reset-detect
+compare host-six operator host-measure kubelet.container-start torchrun.rendezvous torchrun.worker-start nccl.reset-detect
 compare host-actors actor host-measure-actors ray-train.worker-start torchrun.rendezvous
 
 # Each life is killed within the first 4 s, when starts, steps, saves and a restart are under way. A worker names its data set.

@@ -144,12 +144,42 @@ static void elastic_join(void **state)
     near(s.succeeded, 580 + 0.1 + 500 * 0.75); /* it began at 30 and had done 550 */
 }
 
+/* What agents take to start their processes anew comes on top of each new meeting of those that live, after a failure and when one
+ * more has come, and not of a group's first; a worker that comes meanwhile meets with them. */
+static void worker_start(void **state)
+{
+    static const char slow[] = ", \"torchrun.worker-start\": \"20s\"";
+    (void)state;
+    near(simulate(ELASTIC(4, 2, 4, 0), "", slow).succeeded, 1000);
+    near(simulate(ELASTIC(4, 2, 4, 3), AT(550, "job/j", "crash"), slow).succeeded, 551 + 20 + 500);
+    near(simulate(ELASTIC(3, 2, 4, 0), "{ \"at\": \"580s\", \"target\": \"job/j\", \"action\": \"scale\", \"replicas\": 4 }", slow).succeeded,
+         580 + 0.1 + 20 + 500 * 0.75);
+    near(simulate(ELASTIC(3, 2, 4, 3), AT(580, "job/j", "crash") ", { \"at\": \"590s\", \"target\": \"job/j\", \"action\": \"scale\", \"replicas\": 4 }",
+                  slow).succeeded, 581 + 20 + 500 * 0.75);
+    near(simulate(ELASTIC(4, 2, 4, 0), AT(550, "job/j", "crash"), slow).succeeded, 551 + 500); /* containers start anew, no agents */
+}
+
+/* Who is lost or comes back while processes start: the others wait for a lost one, and meet a container that was quicker at once. A static
+ * group is not concerned. */
+static void worker_start_and_losses(void **state)
+{
+    static const char slow[] = ", \"torchrun.worker-start\": \"20s\"";
+    (void)state;
+    /* the lost node's agent is not there when the others meet: they wait the last call, three of four */
+    near(simulate(ELASTIC(4, 2, 4, 3), AT(550, "job/j", "crash") "," AT(560, "node/n-3", "node-lost"), slow).succeeded,
+         571 + 30 + 500 * 4.0 / 3);
+    near(simulate(ELASTIC(4, 2, 4, 3), AT(550, "job/j", "crash") "," AT(560, "pod/j-worker-3", "container-exit"), slow).succeeded,
+         571 + 500);
+    near(simulate(STATIC, AT(550, "job/j", "crash"), slow).succeeded, simulate(STATIC, AT(550, "job/j", "crash"), "").succeeded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undisturbed),   cmocka_unit_test(crash),         cmocka_unit_test(hang),
         cmocka_unit_test(join_timeout),  cmocka_unit_test(elastic_start), cmocka_unit_test(elastic_crash),
         cmocka_unit_test(elastic_node_loss), cmocka_unit_test(elastic_join),
+        cmocka_unit_test(worker_start),  cmocka_unit_test(worker_start_and_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
