@@ -157,7 +157,7 @@ static int tell_leaf(const struct options *o, const char *dir, char **approach, 
         if (*approach && o->format == FORMAT_TEXT) printf("\n----------------\n\n");
         free(*approach);
         *approach = strdup(run->approach);
-        warn_of_timeline(run);
+        if (!o->env) warn_of_timeline(run);
         code = tell(o, run, w);
     }
     run_close(run);

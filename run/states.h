@@ -71,7 +71,7 @@ enum activity_class { CLASS_IDLE, CLASS_HELD, CLASS_WORK, CLASS_DOWN, CLASS_ABSE
     X(WAIT_CONTROL_PLANE, "control_plane", "API calls, controllers and client rate limits")                            \
     X(WAIT_SCHEDULER_BACKOFF, "scheduler_backoff", "the scheduler retries later")                                      \
     X(WAIT_IMAGE, "image", "images are pulled")                                                                        \
-    X(WAIT_START, "start", "containers start")                                                                         \
+    X(WAIT_START, "start", "containers or processes start")                                                            \
     X(WAIT_HEAD, "head", "the Ray head or the master is not reachable yet")                                            \
     X(WAIT_PEERS, "peers", "other ranks have not started")                                                             \
     X(WAIT_RENDEZVOUS, "rendezvous", "the ranks agree on the world")                                                   \

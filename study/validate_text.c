@@ -31,7 +31,7 @@ static void percent_cell(struct str *out, double share)
 {
     struct str t = {0};
     if (isfinite(share)) str_printf(&t, "%.1f %%", 100 * share);
-    else str_append(&t, isnan(share) ? "-" : "inf");
+    else str_append(&t, "-"); /* of nothing: the medians and the bias say it */
     words_cell(out, &t, CELL);
     str_free(&t);
 }

@@ -199,4 +199,4 @@ static void resized(struct host_job *j)
     ranks_refresh(j);
 }
 
-const struct host_life host_actor = {false, begin, NULL, started, ended, resized, hang};
+const struct host_life host_actor = {false, begin, NULL, NULL, started, ended, resized, hang};

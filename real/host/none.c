@@ -37,4 +37,4 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
 /* Its peers give up after their time-out, and end the job. */
 static void hang(struct host_job *j, struct host_pod *p) { (void)j, (void)p; }
 
-const struct host_life host_none = {true, begin, NULL, started, ended, NULL, hang};
+const struct host_life host_none = {true, begin, NULL, NULL, started, ended, NULL, hang};

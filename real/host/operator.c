@@ -11,11 +11,12 @@
  * In place: the first time at once, then after kubelet.crash-backoff x 2^n up to its maximum; a container that ran for
  * kubelet.crash-reset begins anew. The restarts of all pods together may reach backoffLimit, then the job fails, when the
  * container is up again, as the operator only sees then (facts of training-operator 1.9, as in sim/operator). The peers of a
- * process that dies end by themselves, and are restarted in the same way.
+ * process that dies end by themselves, and without agents are restarted in the same way.
  * A deadline is looked at only when something else happens, as there.
  *
- * torchrun's elastic jobs: a process that crashes is started again at once by the agent in its pod, as often as
- * max_restarts says; a container that ends is the kubelet's. Agents look for newcomers each torchrun.monitor from the first step
+ * torchrun's elastic jobs: a process that crashes is started again at once by the agent in its pod; a container that ends is the
+ * kubelet's. The agents of its peers end their processes, once these have noticed, and start them anew as well. All this is one restart of
+ * the group, as often as max_restarts says; after it the containers end with 1. Agents look for newcomers each torchrun.monitor from the first step
  * of the group on: then they kill their processes and start them again, to meet with who has come; that is no restart.
  * A process that hangs is ended by its own watchdog after nccl.timeout, as its peers are.
  *
@@ -113,6 +114,15 @@ static void succeeded(struct host_job *j, struct host_pod *p)
     if (master ? p->number == 0 : all_succeeded(j) || j->plan.max) job_over(j, JOB_SUCCEEDED, j->detail->clean == CLEAN_NONE);
 }
 
+/* Whether the agents start the group's processes anew: once for all that a failure ends, until the group has stepped again. */
+static bool agents_restart(struct host_job *j)
+{
+    if (!j->plan.max || (!j->failed_once && j->agent_restarts >= j->plan.max_restarts)) return false;
+    j->agent_restarts += !j->failed_once;
+    j->failed_once = true;
+    return true;
+}
+
 /* A pod too many, after a scale-down. */
 static bool is_surplus(const struct host_job *j, const struct host_pod *p) { return p->number >= j->wanted; }
 
@@ -128,8 +138,7 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
         succeeded(j, p);
     } else if (p->replaced && policy != RESTART_NEVER) {
         another_pod(p);
-    } else if (p->makes_room || (p->is_agent && j->agent_restarts < j->plan.max_restarts)) {
-        j->agent_restarts += !p->makes_room;
+    } else if (p->by_agent || (code != 0 && (p->is_agent || p->told_code < 0) && agents_restart(j))) {
         run_pod(p);
     } else if (policy == RESTART_ALWAYS || policy == RESTART_ON_FAILURE) {
         restart_in_place(j, p, code);
@@ -167,7 +176,7 @@ static void on_monitor(void *arg)
     for (uint32_t i = 0; i < j->plan.n; i++) {
         struct host_pod *p = &j->pods[i];
         if (p->state != SEAT_STUCK || p->stands) continue;
-        p->makes_room = true;
+        p->by_agent = true;
         seat_kill(p, -1);
     }
     ranks_refresh(j);
@@ -180,8 +189,15 @@ static void joined(struct host_job *j)
     host_after(j->host, &j->scaler, period > 0 ? period - since % period : 0, on_monitor, j);
 }
 
+static void again(struct host_pod *p)
+{
+    p->by_agent = agents_restart(p->job);
+    seat_kill(p, p->by_agent ? -1 : 1);
+}
+
 static void started(struct host_job *j)
 {
+    j->failed_once = false;
     j->poll_base_ns = host_now(j->host);
     if (ranks_wait(j)) joined(j);
 }
@@ -203,4 +219,4 @@ static void resized(struct host_job *j)
     }
 }
 
-const struct host_life host_operator = {true, begin, joined, started, ended, resized, hang};
+const struct host_life host_operator = {true, begin, joined, again, started, ended, resized, hang};

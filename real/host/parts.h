@@ -53,7 +53,7 @@ struct host_pod {
     bool hung, stands;        /* stands: its node is lost, and it is stopped */
     bool replaced;            /* the pod is deleted or has failed: another one takes its place */
     bool is_agent;            /* what was killed was a process of torchrun's agent, which starts it again */
-    bool makes_room;          /* ... and was killed by it, because another rank has come */
+    bool by_agent;            /* ... and was killed by it, to meet anew: another rank has come, or one was lost */
     int told_code;            /* what its end counts as; -1: as it ends */
     uint32_t restarts, backoff;
     int64_t started_ns;       /* its process */
@@ -73,6 +73,7 @@ struct host_life {
     bool pods_start; /* a process is a pod's container; else Ray's pods are there before */
     void (*begin)(struct host_job *);       /* admitted; its pods hold their GPUs */
     void (*joined)(struct host_job *);      /* a rank has come while the others step; NULL: nothing follows */
+    void (*again)(struct host_pod *);       /* its process, which has lost a peer, would meet anew as it is; NULL: it may */
     void (*started)(struct host_job *);     /* all ranks step; NULL: nothing follows */
     void (*ended)(struct host_job *, struct host_pod *, int code); /* the pod is SEAT_STOPPED */
     void (*resized)(struct host_job *);     /* other pods of it hold GPUs than before; NULL: it has a fixed size */
@@ -92,6 +93,7 @@ struct host_job {
     uint32_t world;           /* ranks of the present meeting; 0: it is not over */
     int port, port_socket;    /* where its ranks meet; bound to it so that nobody else gets it, -1: none */
     uint32_t failures, agent_restarts;
+    bool failed_once;         /* agents have counted a failure since the group last stepped */
     int64_t step, durable;    /* steps done; step of the last whole checkpoint */
     int64_t admitted_ns, poll_base_ns, group_ns; /* polls go on from then; the present group began then */
     bool resizing, regrouping, noticing; /* noticing: it has failed, and its controller will see it */

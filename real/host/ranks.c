@@ -105,7 +105,12 @@ void ranks_stop(struct host_job *j, enum activity activity, enum wait_reason rea
 static void on_join(struct host_pod *p)
 {
     struct host_job *j = p->job;
+    bool again = p->state != SEAT_STARTING;
     if (p->state == SEAT_READY) ranks_stop(j, ACT_STALLED, WAIT_DETECTION, CAUSE_FAILURE); /* it has lost a peer */
+    if (again && j->life->again) {
+        j->life->again(p);
+        return;
+    }
     if (j->life->pods_start) seat_note(p, POD_IS_READY, p->restarts);
     seat_enter(p, SEAT_WAITS);
     if (all_there(j)) j->resizing = false;

@@ -135,8 +135,7 @@ static unsigned waits_for(const struct torch_job *t, const struct pod *p)
     unsigned w = kube_pod_waits_for(t->op->kube, p);
     if (w != NOT_WAITING) return w;
     enum rank_state state = ranks_state(p);
-    if (state == RANK_STUCK) return t->phase == GROUP_RESTARTING ? WAIT_START : WAIT_DETECTION;
-    return state == RANK_WAIT ? WAIT_PEERS : NOT_WAITING;
+    return state == RANK_WAIT ? WAIT_PEERS : state == RANK_STUCK ? WAIT_DETECTION : NOT_WAITING;
 }
 
 void torch_recount_wait(struct torch_job *t, struct pod *p)
@@ -153,6 +152,7 @@ static unsigned job_reason(const struct torch_job *t)
 {
     if (t->suspend) return WAIT_SUSPENDED;
     if (t->elastic_join) return WAIT_RESIZE;
+    if (t->phase == GROUP_STARTING) return WAIT_START;
     if (t->phase == GROUP_RENDEZVOUS) return WAIT_RENDEZVOUS;
     if (t->phase == GROUP_LOADING) return WAIT_CHECKPOINT_LOAD;
     uint32_t exist = 0;

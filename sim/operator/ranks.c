@@ -1,8 +1,8 @@
 /* ranks.c - the processes in a job's containers: how they meet, train, fail and notice failures.
  *
- *     IDLE --all (static) or enough (elastic) wait--> RENDEZVOUS --> LOADING --> RUNNING --end--> processes exit with 0
- *       ^                                                 |            |           |
- *       +- RESTARTING <-- detection <-- BROKEN <----------+------------+-----------+  a process dies, hangs or is lost
+ *     IDLE --all (static) or enough (elastic) wait--> [STARTING -->] RENDEZVOUS --> LOADING --> RUNNING --end--> processes exit with 0
+ *       ^                                                 |              |            |           |
+ *       +------------- detection <-- BROKEN <-------------+--------------+------------+-----------+  a process dies, hangs or is lost
  *
  * Static (torchrun without min:max, or plain init_process_group): all replicas must be there; who waits longer than the
  * join time-out exits with 1. A process that dies closes its connections: its peers' collectives fail after
@@ -11,8 +11,8 @@
  * Elastic (torchrun min:max): complete at max at once, or at min and last-call after the last join; agents outlive their
  * processes and meet again, at most max-restarts times. Each torchrun.monitor from the group's first step on the agents look
  * for a node that has joined; then they end their processes and meet again with it (orchestration facts, section 6: the code does not
- * count that as a restart). All processes of the group begin anew, which takes torchrun.worker-start; torchrun's agents meet before
- * they start them, here they meet after it, for the same sum.
+ * count that as a restart). Once agents that have outlived their processes have met, all processes of the group begin anew, STARTING, for
+ * torchrun.worker-start. Where all are containers' first, kubelet.container-start has contained it.
  * A failure throws the work back to the last durable checkpoint.
  *
  * A job without a given amount of work does not train: its pods run side by side until somebody ends them.
@@ -25,7 +25,8 @@
 #include "base/mem.h"
 #include "sim/operator/torch.h"
 
-enum { RANK_SHIFT = 4, RANK_MASK = 3 << RANK_SHIFT }; /* in pod->owner_tag */
+/* In pod->owner_tag. Anew: its agent, which has outlived its process, is to start another. */
+enum { RANK_SHIFT = 4, RANK_MASK = 3 << RANK_SHIFT, RANK_ANEW = 1 << 6 };
 
 static struct sim *sim_of(const struct torch_job *t) { return t->op->sim; }
 static int64_t now_of(const struct torch_job *t) { return sim_now(t->op->sim); }
@@ -215,18 +216,48 @@ static void on_met(void *ctx, void *arg)
 
 static void join_group(struct torch_job *t, struct pod *p)
 {
+    if (t->max && t->n_in >= t->max) return; /* one too many waits for a place */
     enter(t, p, RANK_IN);
-    activity(t, p, ACT_RENDEZVOUS);
 }
+
+static void show_rendezvous(struct torch_job *t, struct pod *p) { activity(t, p, ACT_RENDEZVOUS); }
+static void show_start(struct torch_job *t, struct pod *p) { activity(t, p, ACT_CONTAINER_START); }
+
+static void rendezvous(struct torch_job *t)
+{
+    t->phase = GROUP_RENDEZVOUS;
+    t->elastic_join = false;
+    each(t, RANK_IN, show_rendezvous);
+    torch_refresh_wait(t);
+    after(t, t->op->stack->rdzv_time, on_met);
+}
+
+/* All processes have begun. */
+static void on_processes(void *ctx, void *arg)
+{
+    struct torch_job *t = arg;
+    (void)ctx;
+    t->step = EVENT_NONE;
+    rendezvous(t);
+}
+
+static void ask_anew(struct torch_job *t, struct pod *p) { t->anew |= (p->owner_tag & RANK_ANEW) != 0; }
 
 static void meet(struct torch_job *t)
 {
+    int64_t start_ns = t->op->stack->rdzv_worker;
     event_cancel(sim_of(t)->events, t->join);
-    t->phase = GROUP_RENDEZVOUS;
-    t->elastic_join = false;
     each(t, RANK_WAIT, join_group);
+    t->anew = false;
+    each(t, RANK_IN, ask_anew);
+    if (!t->anew || start_ns <= 0) {
+        rendezvous(t);
+        return;
+    }
+    t->phase = GROUP_STARTING;
+    each(t, RANK_IN, show_start);
     torch_refresh_wait(t);
-    after(t, t->op->stack->rdzv_time, on_met);
+    after(t, start_ns, on_processes);
 }
 
 static void on_last_call(void *ctx, void *arg)
@@ -296,6 +327,7 @@ static void exit_failed(struct torch_job *t, struct pod *p)
 static void wait_again(struct torch_job *t, struct pod *p)
 {
     enter(t, p, RANK_WAIT);
+    p->owner_tag |= RANK_ANEW;
     activity(t, p, ACT_WAIT_PEERS);
 }
 
@@ -307,46 +339,15 @@ static bool may_meet_again(struct torch_job *t)
     return t->group_restarts++ < e->max_restarts;
 }
 
-/* Broken no longer: who was stuck waits again or ends. */
-static void resume(struct torch_job *t, void (*stuck)(struct torch_job *, struct pod *))
-{
-    t->phase = GROUP_IDLE;
-    each(t, RANK_STUCK, stuck);
-    gather(t);
-    torch_refresh_wait(t);
-}
-
-static void on_restarted(void *ctx, void *arg)
-{
-    struct torch_job *t = arg;
-    (void)ctx;
-    t->step = EVENT_NONE;
-    resume(t, is_over(t) ? exit_failed : wait_again);
-}
-
-static void start_process(struct torch_job *t, struct pod *p)
-{
-    activity(t, p, ACT_CONTAINER_START);
-    torch_recount_wait(t, p);
-}
-
-/* The agents end what is left of the group's processes and start all of them anew. */
-static void restart_processes(struct torch_job *t)
-{
-    t->phase = GROUP_RESTARTING;
-    each(t, RANK_STUCK, start_process);
-    after(t, t->op->stack->rdzv_worker, on_restarted);
-    torch_refresh_wait(t);
-}
-
 static void on_noticed(void *ctx, void *arg)
 {
     struct torch_job *t = arg;
     (void)ctx;
     t->step = EVENT_NONE;
-    if (!may_meet_again(t)) resume(t, exit_failed);
-    else if (t->op->stack->rdzv_worker > 0) restart_processes(t);
-    else resume(t, wait_again);
+    t->phase = GROUP_IDLE;
+    each(t, RANK_STUCK, may_meet_again(t) ? wait_again : exit_failed);
+    gather(t);
+    torch_refresh_wait(t);
 }
 
 /* ---- what pods tell ---- */
@@ -391,6 +392,7 @@ void ranks_process_up(struct torch_job *t, struct pod *p)
         return;
     }
     enter(t, p, RANK_WAIT);
+    p->owner_tag &= ~(uint32_t)RANK_ANEW;
     activity(t, p, ACT_WAIT_PEERS);
     if (t->max && t->phase == GROUP_RUNNING && t->n_in < t->max) on_joined_running(t);
     else gather(t);
@@ -408,11 +410,12 @@ void ranks_process_down(struct torch_job *t, struct pod *p, bool silent)
     if (was == RANK_IN) halt(t, CAUSE_FAILURE, land_stalled);
     enter(t, p, RANK_OUT);
     if (was == RANK_IN) broken(t, silent ? k->nccl_timeout : k->nccl_reset);
-    if ((t->phase == GROUP_BROKEN || t->phase == GROUP_RESTARTING) && t->n_stuck == 0) { /* nobody is left to go on */
+    if (t->phase == GROUP_BROKEN && t->n_stuck == 0) { /* nobody is left to notice */
         cancel_step(t);
         t->phase = GROUP_IDLE;
         gather(t);
     }
+    if (t->n_wait + t->n_in + t->n_stuck == 0) t->elastic_join = false; /* nobody is left to meet with who has come */
 }
 
 void ranks_hang(struct torch_job *t)

@@ -75,7 +75,7 @@ struct reconcile {
 };
 
 enum rank_state { RANK_OUT, RANK_WAIT, RANK_IN, RANK_STUCK };
-enum group_phase { GROUP_IDLE, GROUP_RENDEZVOUS, GROUP_LOADING, GROUP_RUNNING, GROUP_BROKEN, GROUP_RESTARTING };
+enum group_phase { GROUP_IDLE, GROUP_STARTING, GROUP_RENDEZVOUS, GROUP_LOADING, GROUP_RUNNING, GROUP_BROKEN };
 
 struct torch_op; /* controller.c: one a simulation */
 
@@ -100,6 +100,7 @@ struct torch_job {
     uint32_t group_restarts;
     uint8_t phase;               /* enum group_phase */
     bool elastic_join;           /* a re-forming because somebody joined is under way */
+    bool anew;                   /* of a meeting: agents that have outlived their processes take part */
     struct event_id step;        /* the next thing of the group: rendezvous, load, detection */
     struct event_id join;        /* time-out of those who wait */
     struct event_id monitor;     /* the agents' look at who has joined */

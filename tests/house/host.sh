@@ -90,12 +90,15 @@ scenario operator "
     { \"id\": \"vain\", $job, \"after\": [ \"plain\", \"never\" ] },
     { \"id\": \"vainer\", $job, \"after\": [ \"vain\" ] },
     { \"id\": \"grows\", $job, $saves, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 3, \"maxRestarts\": 3 } },
+    { \"id\": \"anew\", $job, $saves, \"elastic\": { \"minReplicas\": 2, \"maxReplicas\": 2, \"maxRestarts\": 1 } },
     { \"id\": \"large\", \"replicas\": 3, \"gpus\": 8, \"steps\": 5, \"step\": { \"compute\": \"50ms\" } }" '
     { "at": 0.8, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
     { "at": 0.9, "target": "job/hangs", "action": "hang" },
     { "at": 1.0, "target": "pod/never-worker-0", "action": "container-exit", "code": 1 },
     { "at": 1.0, "target": "pod/limited-worker-0", "action": "container-exit", "code": 1 },
     { "at": 1.1, "target": "job/grows", "action": "scale", "replicas": 3 },
+    { "at": 1.2, "target": "pod/anew-worker-0", "action": "crash" },
+    { "at": 2.3, "target": "pod/anew-worker-0", "action": "crash" },
     { "at": 2.2, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
     { "at": 3.9, "target": "pod/nobody-worker-0", "action": "container-exit" }'
 scenario actor "
@@ -137,7 +140,8 @@ def between(way, job, column, least, most):
 
 r = rows("operator")
 states("operator", {"plain": "succeeded", "restarts": "succeeded", "hangs": "succeeded", "never": "failed", "limited": "failed",
-                    "after": "succeeded", "vain": "cancelled", "vainer": "cancelled", "grows": "succeeded", "large": "pending"})
+                    "after": "succeeded", "vain": "cancelled", "vainer": "cancelled", "grows": "succeeded",
+                    "anew": "succeeded", "large": "pending"})
 check("restarts did not restart twice", r["restarts"]["restarts"] == "2")
 between("operator", "restarts", "wait_container_backoff_s", 0.9, 2.5)   # the second restart waits 1 s
 between("operator", "hangs", "wait_detection_s", 0.9, 2.5)              # nccl.timeout is 1 s
@@ -146,6 +150,10 @@ check("after began before plain ended", float(r["after"]["admitted_s"]) >= float
 check("vain was not cancelled when never had failed", r["vain"]["finished_s"] == r["never"]["finished_s"])
 check("hangs did not restart once, or at no cost", r["hangs"]["restarts"] == "1" and float(r["hangs"]["recovery_gpu_s"]) > 1.8) # 2 GPUs for 1 s
 check("grows never resized, or as a restart", "steps on 3 ranks" in open(f"{sys.argv[1]}/operator.err").read() and r["grows"]["restarts"] == "0")
+ends = [l.split(" ends with ")[1].strip() for l in open(f"{sys.argv[1]}/operator.err") if "anew-worker-" in l and " ends with " in l]
+# First agents end the peer (SIGKILL) and start both anew; no restart is left for the second time: containers end with their own codes.
+check(f"anew: processes end with {ends}", sorted(ends[:2]) == ["1", "137"] and sorted(ends[2:4]) == ["1", "1"] and ends[4:5] == ["0"])
+check("anew is not restarted twice, or waits for a back-off", r["anew"]["restarts"] == "2" and float(r["anew"]["wait_container_backoff_s"]) == 0)
 check("large waits for something else", float(r["large"]["wait_unsatisfiable_s"]) > 0)
 r = rows("actor")
 states("actor", {"crashes": "succeeded", "hangs": "succeeded", "errs": "failed", "grows": "succeeded", "waits": "succeeded"})
@@ -160,7 +168,7 @@ for way in "operator", "actor":
 sys.exit(bad)
 PYTHON
 # The same two ranks, data and steps end with the same weights, however often they were killed, hung and resumed on the way.
-for pair in operator:plain,restarts,hangs,after actor:crashes,hangs,waits; do
+for pair in operator:plain,restarts,hangs,after,anew actor:crashes,hangs,waits; do
     jobs=${pair#*:}
     weights=$(grep -E " (${jobs//,/|}) is trained: weights [0-9a-f]{32}" "$out/${pair%%:*}.err" | sed 's/.*weights //')
     [ "$(wc -l <<<"$weights")" = "$(tr ',' '\n' <<<"$jobs" | wc -l)" ] && [ "$(sort -u <<<"$weights" | wc -l)" = 1 ] ||

@@ -25,6 +25,7 @@ struct window {
     struct draw_list *list;
     float density; /* pixels of the output a unit of the window */
     Uint32 polled, ticked;
+    unsigned mods; /* UI_SHIFT ... held at the event that is looked at; SDL_GetModState is ahead of it, at the last that has come */
 };
 
 static int fail(const char *what)
@@ -62,7 +63,7 @@ static int key_of(const SDL_Keysym *k)
 static void on_button(struct window *w, const SDL_MouseButtonEvent *b)
 {
     enum ui_button button = b->button == SDL_BUTTON_LEFT ? UI_BUTTON_LEFT : b->button == SDL_BUTTON_MIDDLE ? UI_BUTTON_MIDDLE : UI_BUTTON_RIGHT;
-    struct ui_event e = {.kind = b->type == SDL_MOUSEBUTTONDOWN ? UI_PRESS : UI_RELEASE, .button = button, .mods = mods_of((Uint16)SDL_GetModState())};
+    struct ui_event e = {.kind = b->type == SDL_MOUSEBUTTONDOWN ? UI_PRESS : UI_RELEASE, .button = button, .mods = w->mods};
     e.x = (float)b->x * w->density;
     e.y = (float)b->y * w->density;
     ui_event(w->u, &e);
@@ -70,7 +71,7 @@ static void on_button(struct window *w, const SDL_MouseButtonEvent *b)
 
 static void on_wheel(struct window *w, const SDL_MouseWheelEvent *m)
 {
-    struct ui_event e = {.kind = UI_WHEEL, .wheel = m->preciseY, .mods = mods_of((Uint16)SDL_GetModState())};
+    struct ui_event e = {.kind = UI_WHEEL, .wheel = m->preciseY, .mods = w->mods};
     if (m->direction == SDL_MOUSEWHEEL_FLIPPED) e.wheel = -e.wheel;
     e.x = (float)m->mouseX * w->density;
     e.y = (float)m->mouseY * w->density;
@@ -83,13 +84,15 @@ static void on_event(struct window *w, const SDL_Event *s)
     switch (s->type) {
     case SDL_QUIT: w->u->quit = true; return;
     case SDL_KEYDOWN:
-        e = (struct ui_event){.kind = UI_KEY, .key = key_of(&s->key.keysym), .mods = mods_of(s->key.keysym.mod)};
-        if (e.key) ui_event(w->u, &e);
+    case SDL_KEYUP:
+        w->mods = mods_of(s->key.keysym.mod);
+        e = (struct ui_event){.kind = UI_KEY, .key = key_of(&s->key.keysym), .mods = w->mods};
+        if (e.key && s->type == SDL_KEYDOWN) ui_event(w->u, &e);
         return;
     case SDL_TEXTINPUT:
         e.kind = UI_TEXT;
         snprintf(e.text, sizeof e.text, "%s", s->text.text);
-        if (!(SDL_GetModState() & KMOD_CTRL)) ui_event(w->u, &e);
+        if (!(w->mods & UI_CTRL)) ui_event(w->u, &e);
         return;
     case SDL_MOUSEWHEEL: on_wheel(w, &s->wheel); return;
     case SDL_MOUSEMOTION:
