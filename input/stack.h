@@ -65,7 +65,7 @@ enum constant_type { CONST_TIME, CONST_RATE, CONST_COUNT, CONST_SWITCH };
     X(rdzv_last_call, "torchrun.last-call", CONST_TIME, "30s", "TORCH dynamic_rendezvous")                             \
     X(rdzv_join, "torchrun.join-timeout", CONST_TIME, "600s", "TORCH dynamic_rendezvous")                              \
     X(rdzv_monitor, "torchrun.monitor", CONST_TIME, "100ms", "TORCH run.py")                                           \
-    X(rdzv_worker, "torchrun.worker-start", CONST_TIME, "0s", "processes of an elastic group that has met again, until they train (the first: kubelet.container-start): of the machine and what is imported") \
+    X(rdzv_worker, "torchrun.worker-start", CONST_TIME, "0s", "an elastic group's processes, once agents have met again (the first: kubelet.container-start): of the machine and what is imported") \
     X(nccl_timeout, "nccl.timeout", CONST_TIME, "600s", "TORCH ProcessGroupNCCL.hpp (1800 s before 2.2)")              \
     X(ib_timeout, "nccl.ib-timeout", CONST_TIME, "30s", "NCCL_IB_TIMEOUT 20, RETRY_CNT 7: 4.096 us x 2^20 x 7")         \
     X(nccl_reset, "nccl.reset-detect", CONST_TIME, "1s", "TCP reset of a crashed peer")                                \

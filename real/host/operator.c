@@ -16,7 +16,8 @@
  *
  * torchrun's elastic jobs: a process that crashes is started again at once by the agent in its pod; a container that ends is the
  * kubelet's. The agents of its peers end their processes, once these have noticed, and start them anew as well. All this is one restart of
- * the group, as often as max_restarts says; after it the containers end with 1. Agents look for newcomers each torchrun.monitor from the first step
+ * the group, as often as max_restarts says; then containers end, with their process's code or, of who has lost a peer, with 1. A process that
+ * ends before it has met anybody is its container's end. Agents look for newcomers each torchrun.monitor from the first step
  * of the group on: then they kill their processes and start them again, to meet with who has come; that is no restart.
  * A process that hangs is ended by its own watchdog after nccl.timeout, as its peers are.
  *
@@ -114,13 +115,23 @@ static void succeeded(struct host_job *j, struct host_pod *p)
     if (master ? p->number == 0 : all_succeeded(j) || j->plan.max) job_over(j, JOB_SUCCEEDED, j->detail->clean == CLEAN_NONE);
 }
 
-/* Whether the agents start the group's processes anew: once for all that a failure ends, until the group has stepped again. */
-static bool agents_restart(struct host_job *j)
+/* Whether the agents start the group's processes anew. What ends that had begun before a counted failure ends by it; so may one that was
+ * begun anew and met some of those before they had ended. Any other is a failure of its own. */
+static bool agents_restart(struct host_job *j, const struct host_pod *p)
 {
-    if (!j->plan.max || (!j->failed_once && j->agent_restarts >= j->plan.max_restarts)) return false;
-    j->agent_restarts += !j->failed_once;
-    j->failed_once = true;
+    int64_t now = host_now(j->host);
+    if (!j->plan.max) return false;
+    if (p->started_ns <= j->failed_ns) j->settled_ns = now;
+    if (p->started_ns <= j->settled_ns) return true;
+    if (j->agent_restarts >= j->plan.max_restarts) return false;
+    j->agent_restarts++;
+    j->failed_ns = j->settled_ns = now;
     return true;
+}
+
+static bool is_of_agent(const struct host_pod *p, int code)
+{
+    return code != 0 && (p->is_agent || (p->took_part && p->told_code < 0));
 }
 
 /* A pod too many, after a scale-down. */
@@ -138,7 +149,7 @@ static void ended(struct host_job *j, struct host_pod *p, int code)
         succeeded(j, p);
     } else if (p->replaced && policy != RESTART_NEVER) {
         another_pod(p);
-    } else if (p->by_agent || (code != 0 && (p->is_agent || p->told_code < 0) && agents_restart(j))) {
+    } else if (p->by_agent || (is_of_agent(p, code) && agents_restart(j, p))) {
         run_pod(p);
     } else if (policy == RESTART_ALWAYS || policy == RESTART_ON_FAILURE) {
         restart_in_place(j, p, code);
@@ -165,14 +176,17 @@ static void hang(struct host_job *j, struct host_pod *p)
     host_after(j->host, &p->timer, stack_of(j)->nccl_timeout, on_watchdog, p);
 }
 
+static bool is_full(const struct host_job *j) { return j->world >= j->plan.max; }
+
 static void on_monitor(void *arg)
 {
     struct host_job *j = arg;
     bool steps = live_steps_now(j->host->run, j->index);
     live_at(j->host->run, host_now(j->host));
-    if (j->stage != STAGE_ACTIVE || !steps || !ranks_wait(j)) return;
+    if (j->stage != STAGE_ACTIVE || !steps || !ranks_wait(j) || is_full(j)) return;
     ranks_stop(j, ACT_STALLED, WAIT_RESIZE, CAUSE_RESIZE);
     j->resizing = true;
+    j->settled_ns = host_now(j->host); /* newcomers may meet those that are to end */
     for (uint32_t i = 0; i < j->plan.n; i++) {
         struct host_pod *p = &j->pods[i];
         if (p->state != SEAT_STUCK || p->stands) continue;
@@ -185,19 +199,18 @@ static void on_monitor(void *arg)
 static void joined(struct host_job *j)
 {
     int64_t period = stack_of(j)->rdzv_monitor, since = host_now(j->host) - j->poll_base_ns;
-    if (!j->plan.max || j->scaler.place) return;
+    if (!j->plan.max || j->scaler.place || is_full(j)) return;
     host_after(j->host, &j->scaler, period > 0 ? period - since % period : 0, on_monitor, j);
 }
 
 static void again(struct host_pod *p)
 {
-    p->by_agent = agents_restart(p->job);
+    p->by_agent = agents_restart(p->job, p);
     seat_kill(p, p->by_agent ? -1 : 1);
 }
 
 static void started(struct host_job *j)
 {
-    j->failed_once = false;
     j->poll_base_ns = host_now(j->host);
     if (ranks_wait(j)) joined(j);
 }

@@ -54,6 +54,7 @@ struct host_pod {
     bool replaced;            /* the pod is deleted or has failed: another one takes its place */
     bool is_agent;            /* what was killed was a process of torchrun's agent, which starts it again */
     bool by_agent;            /* ... and was killed by it, to meet anew: another rank has come, or one was lost */
+    bool took_part;           /* its process has met others */
     int told_code;            /* what its end counts as; -1: as it ends */
     uint32_t restarts, backoff;
     int64_t started_ns;       /* its process */
@@ -93,7 +94,7 @@ struct host_job {
     uint32_t world;           /* ranks of the present meeting; 0: it is not over */
     int port, port_socket;    /* where its ranks meet; bound to it so that nobody else gets it, -1: none */
     uint32_t failures, agent_restarts;
-    bool failed_once;         /* agents have counted a failure since the group last stepped */
+    int64_t failed_ns, settled_ns; /* agents: the last failure that they have counted; its consequences so far. -1: none */
     int64_t step, durable;    /* steps done; step of the last whole checkpoint */
     int64_t admitted_ns, poll_base_ns, group_ns; /* polls go on from then; the present group began then */
     bool resizing, regrouping, noticing; /* noticing: it has failed, and its controller will see it */

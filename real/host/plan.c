@@ -188,7 +188,7 @@ const char *const *plan_command(struct arena *a, const struct scenario *s, const
     duration(a, &w, "collective-timeout", s, p->life == LIFE_RAY_TRAIN_V2 ? k->ray_hang : k->nccl_timeout);
     if (p->max && p->life != LIFE_RAY_TRAIN_V2) {
         duration(a, &w, "last-call", s, k->rdzv_last_call);
-        option(a, &w, "restarts", p->max_restarts); /* without PET_MAX_RESTARTS, where there is no agent to count */
+        option(a, &w, "restarts", p->max_restarts);
         array_push(&w, "--on-resize=ignore"); /* the agents end them: operator.c */
     }
     checkpoint_options(a, &w, &s->details[j->detail].checkpoint, p, f);
@@ -238,7 +238,8 @@ static void put_number(struct env_builder *b, const char *name, int64_t x)
 static void torch_pod(struct env_builder *b, const struct job_plan *p, uint32_t i)
 {
     struct pod_env e = torch_env(b->arena, p->manifest, p->v[i].role, p->v[i].index, 0);
-    for (size_t k = 0; k < e.n; k++) put(b, e.v[k].name, e.v[k].value);
+    for (size_t k = 0; k < e.n; k++)
+        if (strcmp(e.v[k].name, "PET_MAX_RESTARTS") != 0) put(b, e.v[k].name, e.v[k].value); /* the agents' part, who are operator.c */
 }
 
 /* The pod's own variables, which its worker processes have too, and those that Ray Train gives each of these. */

@@ -94,7 +94,7 @@ void seat_start(struct host_pod *p, uint32_t rank, uint32_t world)
     bool ok = run_process(p, &a, rank, world);
     arena_free(&a);
     if (!ok) return;
-    p->hung = p->stands = p->is_agent = p->by_agent = p->replaced = false;
+    p->hung = p->stands = p->is_agent = p->by_agent = p->took_part = p->replaced = false;
     p->told_code = -1;
     p->started_ns = host_now(h);
     str_clear(&p->text);

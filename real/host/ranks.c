@@ -105,9 +105,8 @@ void ranks_stop(struct host_job *j, enum activity activity, enum wait_reason rea
 static void on_join(struct host_pod *p)
 {
     struct host_job *j = p->job;
-    bool again = p->state != SEAT_STARTING;
     if (p->state == SEAT_READY) ranks_stop(j, ACT_STALLED, WAIT_DETECTION, CAUSE_FAILURE); /* it has lost a peer */
-    if (again && j->life->again) {
+    if (p->took_part && j->life->again) {
         j->life->again(p);
         return;
     }
@@ -119,6 +118,7 @@ static void on_join(struct host_pod *p)
 
 static void on_met(struct host_pod *p, const struct worker_line *w)
 {
+    p->took_part = true;
     p->job->resizing = false;
     p->job->world = w->size > 0 ? (uint32_t)w->size : 0;
     seat_enter(p, SEAT_MET);
@@ -165,9 +165,16 @@ static void on_end(struct host_pod *p, const struct worker_line *w)
     ranks_stop(p->job, ACT_STALLED, WAIT_RESIZE, CAUSE_RESIZE);
 }
 
+/* What a process says of meetings that was told to end meanwhile is of no consequence. */
+static bool is_too_late(const struct host_pod *p, const struct worker_line *w)
+{
+    bool meets = w->event == WORKER_JOIN || w->event == WORKER_MET || w->event == WORKER_START;
+    return meets && (p->by_agent || p->stands || p->told_code >= 0);
+}
+
 void ranks_line(struct host_pod *p, const struct worker_line *w)
 {
-    if (!is_open(p->job)) return;
+    if (!is_open(p->job) || is_too_late(p, w)) return;
     switch (w->event) {
     case WORKER_JOIN: on_join(p); break;
     case WORKER_MET: on_met(p, w); break;

@@ -195,6 +195,7 @@ static void lose(struct host_pod *p)
     process_signal(&p->process, SIGSTOP);
     if (stepped) ranks_stop(j, ACT_STALLED, WAIT_DETECTION, CAUSE_FAILURE);
     if (stepped && j->life->resized) j->life->hang(j, p); /* its own watchdog stands too: it is ended with the node */
+    p->is_agent = false;                                  /* so does its agent */
     if (j->life == &host_operator) loop_disarm(j->host->loop, &p->timer);
     ranks_refresh(j);
 }

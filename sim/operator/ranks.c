@@ -155,6 +155,7 @@ static void all_done(struct torch_job *t)
     if (t->job->state == JOB_RUNNING) job_paused(sim_of(t), t->job, WAIT_CONTROL_PLANE);
     each(t, RANK_IN, land_done);
     each(t, RANK_IN, exit_done);
+    if (t->max) each(t, RANK_WAIT, exit_done); /* the rendezvous closes: who was one too many leaves it */
     torch_refresh_wait(t);
 }
 
@@ -216,7 +217,7 @@ static void on_met(void *ctx, void *arg)
 
 static void join_group(struct torch_job *t, struct pod *p)
 {
-    if (t->max && t->n_in >= t->max) return; /* one too many waits for a place */
+    if (t->max && t->n_in >= t->max) return; /* one too many waits for a place; who comes first is left to chance, here the lowest number */
     enter(t, p, RANK_IN);
 }
 
@@ -314,6 +315,7 @@ static void broken(struct torch_job *t, int64_t delay_ns)
 {
     bool first = t->phase != GROUP_BROKEN;
     t->phase = GROUP_BROKEN;
+    t->elastic_join = false; /* a failure of who met for it counts */
     each(t, RANK_IN, get_stuck);
     if (first || t->step_at_ns > now_of(t) + delay_ns) after(t, delay_ns, on_noticed);
 }
@@ -373,9 +375,9 @@ static void on_monitor(void *ctx, void *arg)
     (void)ctx;
     t->monitor = EVENT_NONE;
     if (t->phase != GROUP_RUNNING || !t->n_wait || is_over(t) || t->stopping || t->suspend) return;
-    t->elastic_join = true;
     halt(t, CAUSE_RESIZE, land_stalled);
     broken(t, 0);
+    t->elastic_join = true;
 }
 
 static void on_joined_running(struct torch_job *t)

@@ -90,7 +90,7 @@ scenario operator "
     { \"id\": \"vain\", $job, \"after\": [ \"plain\", \"never\" ] },
     { \"id\": \"vainer\", $job, \"after\": [ \"vain\" ] },
     { \"id\": \"grows\", $job, $saves, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 3, \"maxRestarts\": 3 } },
-    { \"id\": \"anew\", $job, $saves, \"elastic\": { \"minReplicas\": 2, \"maxReplicas\": 2, \"maxRestarts\": 1 } },
+    { \"id\": \"anew\", $job, $saves, \"elastic\": { \"minReplicas\": 1, \"maxReplicas\": 2, \"maxRestarts\": 1 } },
     { \"id\": \"large\", \"replicas\": 3, \"gpus\": 8, \"steps\": 5, \"step\": { \"compute\": \"50ms\" } }" '
     { "at": 0.8, "target": "pod/restarts-worker-0", "action": "container-exit", "code": 3 },
     { "at": 0.9, "target": "job/hangs", "action": "hang" },

@@ -102,7 +102,8 @@ static void pods_of_the_operator(void **state)
     t = plan_of(NULL, "elastic");
     has(t, "PET_NNODES=2:7");
     has(t, "PET_RDZV_ENDPOINT=10.0.0.1:4711");
-    has(t, "PET_MAX_RESTARTS=4");
+    has(t, "--restarts=4");
+    assert_null(strstr(t, "PET_MAX_RESTARTS")); /* a process of the back end is no agent */
     has(t, "--pace-ranks=5");
     has(t, "j-worker-6 stands for 1");
     free(t);
