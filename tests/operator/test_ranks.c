@@ -186,6 +186,7 @@ static void elastic_too_many(void **state)
     near(s.succeeded, 1250);
     assert_int_equal(s.ended_well, 5);
     near(simulate(ELASTIC(5, 2, 4, 3), AT(550, "node/n-1", "node-lost"), "").succeeded, 1150 + 600 * 1.25);
+    near(simulate(ELASTIC(5, 2, 4, 3), AT(550, "job/j", "crash"), "").succeeded, 551 + 600 * 1.25); /* the fifth waits on */
 }
 
 int main(void)
