@@ -211,8 +211,7 @@ static bool make_job(struct host *h, size_t i, struct diag *d)
 {
     struct host_job *j = &h->jobs[i];
     const struct scenario *s = h->scenario;
-    *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail], .port_socket = -1,
-                            .failed_ns = -1, .settled_ns = -1};
+    *j = (struct host_job){.host = h, .index = (uint32_t)i, .spec = &s->jobs[i], .detail = &s->details[s->jobs[i].detail], .port_socket = -1};
     j->life = lives[s->approach.lifecycle[j->detail->kind]];
     plan_make(&h->arena, s, j->spec, &j->plan);
     j->plan.gpus = h->options->gpus;

@@ -30,11 +30,18 @@ enum { RETRYABLE = 128, WATCHDOG = 1 };
 
 static const struct stack *stack_of(const struct host_job *j) { return &j->host->scenario->approach.stack; }
 
+static void new_agents(struct host_job *j)
+{
+    j->agent_restarts = 0;
+    j->failed_ns = j->settled_ns = j->gone_ns = -1;
+}
+
 static void run_pod(struct host_pod *p) { seat_start(p, p->number, p->job->plan.n); }
 
 static void begin(struct host_job *j)
 {
     job_new_port(j);
+    new_agents(j);
     for (uint32_t i = 0; i < j->wanted; i++) {
         j->pods[i].restarts = j->pods[i].backoff = 0;
         run_pod(&j->pods[i]);
@@ -112,18 +119,26 @@ static void succeeded(struct host_job *j, struct host_pod *p)
     p->state = SEAT_ENDED;
     seat_note(p, POD_IS_SUCCEEDED, 0);
     queue_free(p);
-    if (master ? p->number == 0 : all_succeeded(j) || j->plan.max) job_over(j, JOB_SUCCEEDED, j->detail->clean == CLEAN_NONE);
+    if (!(master ? p->number == 0 : all_succeeded(j) || j->plan.max)) return;
+    for (uint32_t i = 0; i < j->plan.n; i++) /* the rendezvous closes: who was one too many leaves it */
+        if (j->plan.max && j->pods[i].state == SEAT_WAITS) seat_kill(&j->pods[i], 0);
+    job_over(j, JOB_SUCCEEDED, j->detail->clean == CLEAN_NONE);
 }
 
 /* Whether the agents start the group's processes anew. What ends that had begun before a counted failure ends by it; so may one that was
- * begun anew and met some of those before they had ended. Any other is a failure of its own. */
+ * begun anew and met some of those before they had ended. Any other is a failure of its own; where no restart is left the agents end as well,
+ * and those of the containers that follow count anew. */
 static bool agents_restart(struct host_job *j, const struct host_pod *p)
 {
     int64_t now = host_now(j->host);
-    if (!j->plan.max) return false;
-    if (p->started_ns <= j->failed_ns) j->settled_ns = now;
-    if (p->started_ns <= j->settled_ns) return true;
-    if (j->agent_restarts >= j->plan.max_restarts) return false;
+    if (!j->plan.max || p->since_ns <= j->gone_ns) return false;
+    if (p->since_ns <= j->failed_ns) j->settled_ns = now;
+    if (p->since_ns <= j->settled_ns) return true;
+    if (j->agent_restarts >= j->plan.max_restarts) {
+        new_agents(j);
+        j->gone_ns = now;
+        return false;
+    }
     j->agent_restarts++;
     j->failed_ns = j->settled_ns = now;
     return true;
@@ -212,6 +227,8 @@ static void again(struct host_pod *p)
 static void started(struct host_job *j)
 {
     j->poll_base_ns = host_now(j->host);
+    for (uint32_t i = 0; i < j->plan.n; i++)
+        if (j->pods[i].state == SEAT_READY) j->pods[i].since_ns = j->poll_base_ns;
     if (ranks_wait(j)) joined(j);
 }
 

@@ -58,6 +58,7 @@ struct host_pod {
     int told_code;            /* what its end counts as; -1: as it ends */
     uint32_t restarts, backoff;
     int64_t started_ns;       /* its process */
+    int64_t since_ns;         /* ... or its group's steps: nothing is left from failures before */
     struct loop_timer timer;
     struct loop_timer deaf;   /* armed from SIGKILL on to its end, on another machine */
 };
@@ -94,7 +95,8 @@ struct host_job {
     uint32_t world;           /* ranks of the present meeting; 0: it is not over */
     int port, port_socket;    /* where its ranks meet; bound to it so that nobody else gets it, -1: none */
     uint32_t failures, agent_restarts;
-    int64_t failed_ns, settled_ns; /* agents: the last failure that they have counted; its consequences so far. -1: none */
+    int64_t failed_ns, settled_ns, gone_ns; /* agents: the last failure that they have counted; its consequences so far; the one
+                                             * at which they had no restart left and ended. -1: none */
     int64_t step, durable;    /* steps done; step of the last whole checkpoint */
     int64_t admitted_ns, poll_base_ns, group_ns; /* polls go on from then; the present group began then */
     bool resizing, regrouping, noticing; /* noticing: it has failed, and its controller will see it */

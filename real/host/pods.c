@@ -96,7 +96,7 @@ void seat_start(struct host_pod *p, uint32_t rank, uint32_t world)
     if (!ok) return;
     p->hung = p->stands = p->is_agent = p->by_agent = p->took_part = p->replaced = false;
     p->told_code = -1;
-    p->started_ns = host_now(h);
+    p->started_ns = p->since_ns = host_now(h);
     str_clear(&p->text);
     loop_watch(h->loop, p->process.out, on_output, p);
     if (p->job->life->pods_start) seat_note(p, POD_IS_STARTING, p->holds.v[0].node);

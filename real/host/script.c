@@ -71,9 +71,11 @@ static uint32_t find_node(const struct host *h, const char *name)
 
 static bool is_active(const struct host_pod *p) { return p && p->job->stage == STAGE_ACTIVE && p->process.pid; }
 
-static bool do_exit(struct host_pod *p, int64_t code)
+/* Of a process that an agent outlives, or of its container. */
+static bool do_exit(struct host_pod *p, int64_t code, bool is_crash)
 {
     if (!is_active(p)) return false;
+    p->is_agent = is_crash && p->took_part && p->job->plan.max > 0;
     seat_kill(p, code ? (int)code : 1);
     return true;
 }
@@ -83,6 +85,7 @@ static bool do_replace(struct host_pod *p)
 {
     if (!is_active(p)) return false;
     p->replaced = true;
+    p->is_agent = false;
     seat_kill(p, KILLED);
     return true;
 }
@@ -103,10 +106,8 @@ static bool do_hang(struct host_pod *p)
 static bool act_on_pod(struct host_pod *p, const struct script_action *a)
 {
     switch (a->action) {
-    case DO_CONTAINER_EXIT: return do_exit(p, a->value);
-    case DO_CRASH:
-        if (is_active(p)) p->is_agent = p->job->plan.max > 0;
-        return do_exit(p, a->value);
+    case DO_CONTAINER_EXIT:
+    case DO_CRASH: return do_exit(p, a->value, a->action == DO_CRASH);
     case DO_HANG: return do_hang(p);
     case DO_POD_DELETED:
     case DO_POD_FAILED:

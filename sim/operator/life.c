@@ -183,7 +183,9 @@ static bool script(struct sim *s, struct job *j, const struct script_action *a, 
     struct pod *p = find(t, pod);
     if (!p) return false;
     if (a->action == DO_TOUCH || a->action == DO_HANG) return act_on_job(t, a);
-    return kube_pod_script(s->kube, p, a);
+    if (a->action != DO_CRASH) return kube_pod_script(s->kube, p, a);
+    ranks_crash_in(t, p, a->value ? (int32_t)a->value : 1);
+    return true;
 }
 
 const struct lifecycle_ops lifecycle_training_operator_v1 = {

@@ -9,7 +9,7 @@
  * nccl.reset-detect; they exit with 1 too, and kubelet or operator restart them as the policies say. A hang or a node that
  * vanishes closes nothing: peers block until nccl.timeout (600 s; 1800 s before PyTorch 2.2).
  * Elastic (torchrun min:max): complete at max at once, or at min and last-call after the last join; agents outlive their
- * processes and meet again, at most max-restarts times. Each torchrun.monitor from the group's first step on the agents look
+ * processes and meet again, at most max-restarts times until the containers end. Each torchrun.monitor from the group's first step on the agents look
  * for a node that has joined; then they end their processes and meet again with it (orchestration facts, section 6: the code does not
  * count that as a restart). Once agents that have outlived their processes have met, all processes of the group begin anew, STARTING, for
  * torchrun.worker-start. Where all are containers' first, kubelet.container-start has contained it.
@@ -316,6 +316,7 @@ static void broken(struct torch_job *t, int64_t delay_ns)
     bool first = t->phase != GROUP_BROKEN;
     t->phase = GROUP_BROKEN;
     t->elastic_join = false; /* a failure of who met for it counts */
+    event_cancel(sim_of(t)->events, t->monitor);
     each(t, RANK_IN, get_stuck);
     if (first || t->step_at_ns > now_of(t) + delay_ns) after(t, delay_ns, on_noticed);
 }
@@ -347,7 +348,9 @@ static void on_noticed(void *ctx, void *arg)
     (void)ctx;
     t->step = EVENT_NONE;
     t->phase = GROUP_IDLE;
-    each(t, RANK_STUCK, may_meet_again(t) ? wait_again : exit_failed);
+    bool again = may_meet_again(t);
+    if (!again) t->group_restarts = 0; /* containers end, and have other agents */
+    each(t, RANK_STUCK, again ? wait_again : exit_failed);
     gather(t);
     torch_refresh_wait(t);
 }
@@ -374,7 +377,7 @@ static void on_monitor(void *ctx, void *arg)
     struct torch_job *t = arg;
     (void)ctx;
     t->monitor = EVENT_NONE;
-    if (t->phase != GROUP_RUNNING || !t->n_wait || is_over(t) || t->stopping || t->suspend) return;
+    if (t->phase != GROUP_RUNNING || !t->n_wait || t->n_in >= t->max || is_over(t) || t->stopping || t->suspend) return;
     halt(t, CAUSE_RESIZE, land_stalled);
     broken(t, 0);
     t->elastic_join = true;
@@ -417,7 +420,10 @@ void ranks_process_down(struct torch_job *t, struct pod *p, bool silent)
         t->phase = GROUP_IDLE;
         gather(t);
     }
-    if (t->n_wait + t->n_in + t->n_stuck == 0) t->elastic_join = false; /* nobody is left to meet with who has come */
+    if (t->n_wait + t->n_in + t->n_stuck == 0) { /* nobody is left to meet with who has come, nor of the agents */
+        t->elastic_join = false;
+        t->group_restarts = 0;
+    }
 }
 
 void ranks_hang(struct torch_job *t)
@@ -437,14 +443,24 @@ static struct pod *pod_of_rank(const struct torch_job *t, uint32_t rank)
     return NULL;
 }
 
-/* A process died. Without agents that outlive it (elastic) its container ends with it. */
+/* Without agents that outlive it (elastic) a process's container ends with it. */
+static void crash(struct torch_job *t, struct pod *p, int32_t code)
+{
+    halt(t, CAUSE_FAILURE, land_stalled);
+    if (t->max && t->group_restarts < job_detail_of(sim_of(t), t->job)->elastic.max_restarts)
+        broken(t, t->op->stack->nccl_reset);
+    else kube_pod_exit(t->op->kube, p, code);
+}
+
 void ranks_crash(struct torch_job *t, uint32_t rank, int32_t code)
 {
     struct pod *p = pod_of_rank(t, rank);
-    halt(t, CAUSE_FAILURE, land_stalled);
-    if (!p) return;
-    if (t->max && t->group_restarts < job_detail_of(sim_of(t), t->job)->elastic.max_restarts)
-        broken(t, t->op->stack->nccl_reset);
+    if (p) crash(t, p, code);
+}
+
+void ranks_crash_in(struct torch_job *t, struct pod *p, int32_t code)
+{
+    if (ranks_state(p) == RANK_IN) crash(t, p, code);
     else kube_pod_exit(t->op->kube, p, code);
 }
 

@@ -144,7 +144,8 @@ void torch_try_release(struct torch_job *);     /* tells the core when nothing i
 void ranks_process_up(struct torch_job *, struct pod *);
 void ranks_process_down(struct torch_job *, struct pod *, bool silent); /* silent: its peers see no closed connection */
 void ranks_hang(struct torch_job *);
-void ranks_crash(struct torch_job *, uint32_t rank, int32_t code);
+void ranks_crash(struct torch_job *, uint32_t rank, int32_t code); /* a process of the group; none of that number: nothing */
+void ranks_crash_in(struct torch_job *, struct pod *, int32_t code); /* of a pod that is in no group its container ends */
 void ranks_job_over(struct torch_job *);
 void ranks_close(struct torch_job *);           /* the run ends */
 enum rank_state ranks_state(const struct pod *);

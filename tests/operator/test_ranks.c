@@ -126,6 +126,20 @@ static void elastic_crash(void **state)
     near(s.succeeded, 551 + 500);
 }
 
+/* So does a crash in a given pod; an exit of its container ends its agent too, and its peers' meet with the next. Containers that have
+ * ended, with no restart left, have other agents with restarts of their own. */
+static void elastic_crash_in_pod(void **state)
+{
+    struct seen s = simulate(ELASTIC(4, 2, 4, 3), AT(550, "pod/j-worker-2", "crash"), "");
+    (void)state;
+    assert_int_equal(s.exits, 0);
+    near(s.succeeded, 551 + 500);
+    s = simulate(ELASTIC(4, 2, 4, 3), AT(550, "pod/j-worker-2", "container-exit"), "");
+    assert_int_equal(s.exits, 1);
+    s = simulate(ELASTIC(4, 2, 4, 1), AT(250, "job/j", "crash") "," AT(450, "job/j", "crash") "," AT(650, "job/j", "crash"), "");
+    assert_int_equal(s.exits, 4); /* at 450 alone */
+}
+
 /* A node vanishes at 550: noticed by NCCL at 1150; three of four meet after the last call and do the remaining 500 s at
  * 3/4 of the speed (steps of 1.333333334 s). */
 static void elastic_node_loss(void **state)
@@ -187,6 +201,9 @@ static void elastic_too_many(void **state)
     assert_int_equal(s.ended_well, 5);
     near(simulate(ELASTIC(5, 2, 4, 3), AT(550, "node/n-1", "node-lost"), "").succeeded, 1150 + 600 * 1.25);
     near(simulate(ELASTIC(5, 2, 4, 3), AT(550, "job/j", "crash"), "").succeeded, 551 + 600 * 1.25); /* the fifth waits on */
+    /* the group that the agents were to look at is no more at 630 */
+    near(simulate(ELASTIC(3, 2, 4, 3), SCALE(580, 5) "," AT(590, "job/j", "crash"), ", \"torchrun.monitor\": \"100s\"").succeeded,
+         591 + 500 * 0.75);
 }
 
 int main(void)
@@ -194,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undisturbed),   cmocka_unit_test(crash),         cmocka_unit_test(hang),
         cmocka_unit_test(join_timeout),  cmocka_unit_test(elastic_start), cmocka_unit_test(elastic_crash),
-        cmocka_unit_test(elastic_node_loss), cmocka_unit_test(elastic_join),
+        cmocka_unit_test(elastic_crash_in_pod), cmocka_unit_test(elastic_node_loss), cmocka_unit_test(elastic_join),
         cmocka_unit_test(worker_start),  cmocka_unit_test(worker_start_disturbed),
         cmocka_unit_test(elastic_too_many),
     };
