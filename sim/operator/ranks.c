@@ -242,16 +242,23 @@ static void on_processes(void *ctx, void *arg)
     rendezvous(t);
 }
 
-static void ask_anew(struct torch_job *t, struct pod *p) { t->anew |= (p->owner_tag & RANK_ANEW) != 0; }
+/* Whether an agent that has outlived its process takes part. */
+static bool starts_anew(const struct torch_job *t)
+{
+    for (uint32_t i = 0; i < t->n_types; i++)
+        for (uint32_t k = 0; k < t->type[i].top_pod; k++) {
+            const struct pod *p = t->type[i].pods[k];
+            if (p && ranks_state(p) == RANK_IN && p->owner_tag & RANK_ANEW) return true;
+        }
+    return false;
+}
 
 static void meet(struct torch_job *t)
 {
     int64_t start_ns = t->op->stack->rdzv_worker;
     event_cancel(sim_of(t)->events, t->join);
     each(t, RANK_WAIT, join_group);
-    t->anew = false;
-    each(t, RANK_IN, ask_anew);
-    if (!t->anew || start_ns <= 0) {
+    if (start_ns <= 0 || !starts_anew(t)) {
         rendezvous(t);
         return;
     }
@@ -377,7 +384,7 @@ static void on_monitor(void *ctx, void *arg)
     struct torch_job *t = arg;
     (void)ctx;
     t->monitor = EVENT_NONE;
-    if (t->phase != GROUP_RUNNING || !t->n_wait || t->n_in >= t->max || is_over(t) || t->stopping || t->suspend) return;
+    if (t->phase != GROUP_RUNNING || !t->n_wait || is_over(t) || t->stopping || t->suspend) return;
     halt(t, CAUSE_RESIZE, land_stalled);
     broken(t, 0);
     t->elastic_join = true;

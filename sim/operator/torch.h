@@ -100,7 +100,6 @@ struct torch_job {
     uint32_t group_restarts;
     uint8_t phase;               /* enum group_phase */
     bool elastic_join;           /* a re-forming because somebody joined is under way */
-    bool anew;                   /* of a meeting: agents that have outlived their processes take part */
     struct event_id step;        /* the next thing of the group: rendezvous, load, detection */
     struct event_id join;        /* time-out of those who wait */
     struct event_id monitor;     /* the agents' look at who has joined */
